@@ -5,6 +5,7 @@ __init__            the reference, the table of symbols, what is covered and wha
 setting             model, data, parameters and sizes, as the paper's section on the setting states them
 dynamics            the derived systems and their reductions, with their sizes said aloud
 protocol            training runs of ``odesys simulate``: which weights, on which samples, until when
+explorer            what a reader of the page can try: systems, sliders, protocols and curves of the live explorer
 laboratory          the same systems behind one object, which can be broken on purpose, for the claims
 claims/book         the claim book, and what all parts need to state a claim
 claims/part_*       the claims, a file per part of the paper

@@ -28,6 +28,7 @@ from numerics.networks.random_weights import program_network as program_network
 from numerics.networks.random_weights import program_networks as program_networks
 from numerics.networks.softmax import row_softmax as row_softmax
 from numerics.networks.theory_picture import theory_on_network as theory_on_network
+from numerics.pictures.live_page import page as page
 from numerics.pictures.plotting import new_figure as new_figure
 from numerics.pictures.plotting import save_figure as save_figure
 from numerics.pictures.portrait import phase_portrait as phase_portrait
@@ -136,6 +137,12 @@ from .papers.claims import ClaimBook as ClaimBook
 from .papers.claims import Outcome as Outcome
 from .papers.claims import combine_verdicts as combine_verdicts
 from .papers.draw import Draw as Draw
+from .papers.explorer import Explorer as Explorer
+from .papers.explorer import LiveEvent as LiveEvent
+from .papers.explorer import LiveProtocol as LiveProtocol
+from .papers.explorer import LiveStage as LiveStage
+from .papers.explorer import Panel as Panel
+from .papers.explorer import Slider as Slider
 from .papers.hypotheses import Hypothesis as Hypothesis
 from .papers.hypotheses import OutsideHypotheses as OutsideHypotheses
 from .papers.hypotheses import Symbol as Symbol

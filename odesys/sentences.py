@@ -99,8 +99,11 @@ def say_where(verdict: Verdict) -> str:
     said = [f"{name}: {say_value(values)}" for name, values in verdict.scope.items()]
     if verdict.seeds is not None:
         seeds = verdict.seeds
-        share = f"{seeds.passed} of {seeds.count} seeds pass, 99.9 percent interval {seeds.low:.3f} .. {seeds.high:.3f}"
-        said.append(f"mean over {seeds.count} seeds" if seeds.low is None else share)
+        if seeds.low is None or seeds.high is None:
+            said.append(f"mean over {seeds.count} seeds")
+        else:
+            interval = f"99.9 percent interval {seeds.low:.3f} .. {seeds.high:.3f}"
+            said.append(f"{seeds.passed} of {seeds.count} seeds pass, {interval}")
     if verdict.tolerance is not None:
         said.append(f"allowed {say_value(verdict.tolerance.value)}, because {verdict.tolerance.because}")
     if verdict.regime is not None and verdict.regime.where != "inside":

@@ -1,4 +1,4 @@
-"""Pages of reports for tests: a reader that checks their markup, and a small paper in which much goes wrong."""
+"""Pages of reports for tests: a reader that checks their markup, a small paper in which much goes wrong, stand-ins."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from odesys.errors import IntegrationError
-from odesys.papers.claims import ClaimBook
+from odesys.papers.claims import Claim, ClaimBook, Outcome
 from odesys.papers.paper import FigureSpec, Paper
-from odesys.verdicts import Verdict, proved, refuted, undecided
+from odesys.papers.survival import with_survival
+from odesys.report.content import Content, FigurePart, SystemPart
+from odesys.verdicts import FAULTS, Verdict, Witness, certified, measured, proved, refuted, undecided, untested
 
 VOID = {"meta", "link", "input", "img", "br"}
 
@@ -89,3 +91,33 @@ def toy(**more: Any) -> Paper:
         },
     }
     return Paper(**{**known, **more})
+
+
+def stand_in(paper: Paper, folder: Path) -> Content:
+    """What a report says about a paper with made-up verdicts of every kind: nothing is computed, all texts are real."""
+    assert paper.book is not None
+    book = paper.book()
+    outcomes = [Outcome(claim, _made_up(claim, k), 0.1) for k, claim in enumerate(book) if claim.level == "quick"]
+    content = Content(paper, "quick", paper.read_parameters({}), folder, about="symbols", book=book)
+    content.outcomes = with_survival(book, outcomes)
+    picture = folder / "figure.svg"
+    picture.write_text('<svg viewBox="0 0 300 100"><path d="M0 0L300 100" stroke="black"/></svg>')
+    drawn = {id: figure.title for id, figure in paper.figures.items() if figure.level != "never"}
+    content.figures = [FigurePart(id, title, (picture,)) for id, title in drawn.items()]
+    content.systems = [SystemPart(name, "flow", 80 - k, ("K",), "x' = x") for k, name in enumerate(paper.systems)]
+    rows = [{"width": 100 * k, "mean": 0.1 / k, "low": 0.1, "high": 0.2} for k in (1, 2, 3)]
+    law = {"value": -0.5, "low": -0.6, "high": -0.4}
+    content.comparison = {"what": r"$\|M\|_F$", "seeds": [0, 1], "deviation": rows, "exponent": law}
+    content.seconds = {"claims": 1.0}
+    return content
+
+
+def _made_up(claim: Claim, k: int) -> Verdict:
+    """A verdict with the answer that the book expects."""
+    if claim.expect == "fails":
+        witness = Witness("at x = 1/2 the left side is 0.031 and the right side 0.008", {"x": "1/2"})
+        fixed = refuted(witness).correcting(claim.statement.replace("1", "2"), proved(), "what is used holds")
+        return fixed.blaming(FAULTS[k % 4], f"slip-{k // 2}")
+    if claim.expect in ("undecided", "untested"):
+        return undecided("what is left") if claim.expect == "undecided" else untested("no machine is large enough")
+    return (proved(), certified(), measured(True, loss=0.01))[k % 3]

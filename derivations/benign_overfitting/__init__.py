@@ -56,6 +56,7 @@ PAPER = Paper.of_package(
     title="Benign overfitting of a one-layer vision transformer",
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
     parameters=PARAMETERS,
+    explorer=load_later(f"{__name__}.explorer", "explorer"),
     setting=load_later(f"{__name__}.setting", "whole"),
     formulas=load_later(f"{__name__}.setting", "law_of_data"),
 )

@@ -57,5 +57,6 @@ PAPER = Paper.of_package(
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample "
     "complexity",
     parameters=PARAMETERS,
+    explorer=load_later(f"{__name__}.explorer", "explorer"),
     setting=load_later(f"{__name__}.dynamics", "whole"),
 )

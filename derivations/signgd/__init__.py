@@ -64,5 +64,6 @@ PAPER = Paper.of_package(
     title="Sign gradient descent on a two-layer transformer",
     reference="On the Optimization and Generalization of Two-Layer Transformers with Sign Gradient Descent",
     parameters=PARAMETERS,
+    explorer=load_later(f"{__name__}.explorer", "explorer"),
     formulas=load_later(f"{__name__}.special.formulas", "formulas"),
 )

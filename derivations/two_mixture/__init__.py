@@ -49,5 +49,6 @@ PAPER = Paper.of_package(
     title="Two-mixture of linear classification with a two-headed softmax transformer",
     reference="Transformers Provably Learn Two-Mixture of Linear Classification via Gradient Flow",
     parameters=PARAMETERS,
+    explorer=load_later(f"{__name__}.explorer", "explorer"),
     setting=load_later(f"{__name__}.setting", "whole"),
 )

@@ -28,6 +28,7 @@ from .options import (
     OutFolder,
     PaperName,
     PaperNames,
+    PrintAmount,
     Protocol,
     ReportFormat,
     Settings,
@@ -376,6 +377,9 @@ def report(
     workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
     widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
     seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="[default: the paper's]")] = None,
+    printed: Annotated[
+        PrintAmount, typer.Option("--print", help="What comes out of a printer; full has all that is folded.")
+    ] = PrintAmount.short,
     settings: Settings = None,
     json: JsonFile = None,
 ) -> None:
@@ -398,7 +402,12 @@ def report(
     for paper in chosen.values():
         paper.read_parameters(given)  # a mistake shows before the work
     request = Request(
-        level.value, workers or available_cores(), tuple(read_widths(widths)) if widths else (), seeds or 0, given
+        level.value,
+        workers or available_cores(),
+        tuple(read_widths(widths)) if widths else (),
+        seeds or 0,
+        given,
+        printed is PrintAmount.full,
     )
     files.prepare(out, json, ("index.html", "main.tex"))
     if not run_command(chosen, request, out, form.value, json, _command_line()):

@@ -127,6 +127,7 @@ OutFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Wri
 Format = StrEnum("Format", "text latex mathml json python")
 Level = StrEnum("Level", "quick full")
 ReportFormat = StrEnum("ReportFormat", "html latex")
+PrintAmount = StrEnum("PrintAmount", "short full")
 
 
 def read_settings(texts: Iterable[str] | None) -> dict[str, str]:

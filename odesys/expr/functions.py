@@ -39,6 +39,7 @@ class Function:
     sympy : the name of the SymPy class, or how to write it with the module and the argument.
     library : its name in the C mathematical library; without one `assembly` defines it in LLVM.
     imports, helper : what a Python module takes from `math`, and the definition it needs besides.
+    javascript : the function in that language.
     tex : how it is printed.
     domain : the open interval where it is real and smooth; inside it a tangent has poles.
     odd : whether f(-x) = -f(x).
@@ -55,6 +56,7 @@ class Function:
     assembly: str = ""
     imports: tuple[str, ...] = ()
     helper: str = ""
+    javascript: str = ""
     tex: str = ""
     domain: tuple[float, float] = (-math.inf, math.inf)
     odd: bool = False
@@ -76,6 +78,7 @@ def _usual(name: str, derivative: Callable[[Any, Any, Call], Any], symbol: str =
         "sympy": symbol,
         "library": symbol,
         "imports": (name if name == symbol else f"{symbol} as {name}",),
+        "javascript": f"Math.{symbol}",
         "tex": f"\\{name}",
     }
     return Function(name=name, derivative=derivative, **{**usual, **more})
@@ -142,6 +145,19 @@ define internal double @softplus(double %z) {
   ret double %r
 }
 """
+# a series without cancellation, and where that gets long the continued fraction of the rest
+_ERF_JAVASCRIPT = """z => {
+  const a = Math.abs(z), e = Math.exp(-z * z) / Math.sqrt(Math.PI);
+  if (!(a < 6)) return z === z ? Math.sign(z) : z;
+  if (a < 3) {
+    let term = 2 * z, sum = term;
+    for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) sum += term *= 2 * z * z / (2 * n + 1);
+    return e * sum;
+  }
+  let rest = a;
+  for (let n = 60; n > 0; n--) rest = a + n / 2 / rest;
+  return Math.sign(z) * (1 - e / rest);
+}"""
 
 
 def _defined(helper: str) -> Callable[[float], float]:
@@ -225,6 +241,7 @@ _TABLE = (
         assembly=_SIGMOID_ASSEMBLY,
         imports=("exp as _exp",),
         helper=_SIGMOID,
+        javascript="z => { const e = Math.exp(-Math.abs(z)); return (z < 0 ? e : 1) / (1 + e); }",
         through=_sigmoid,
     ),
     Function(
@@ -238,6 +255,7 @@ _TABLE = (
         assembly=_SOFTPLUS_ASSEMBLY,
         imports=("exp as _exp", "log1p"),
         helper=_SOFTPLUS,
+        javascript="z => Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)))",
         through=lambda a, f: f("log", 1 + f("exp", a)),
     ),
     Function(
@@ -249,6 +267,7 @@ _TABLE = (
         series=_series_step,
         sympy=lambda sp, a: sp.Heaviside(a, 0),
         helper=_STEP,
+        javascript="z => z > 0 ? 1 : 0",
     ),
     _usual("sin", lambda a, y, f: f("cos", a), odd=True),
     _usual("cos", lambda a, y, f: -f("sin", a)),
@@ -279,7 +298,14 @@ _TABLE = (
     _usual("arcsinh", lambda a, y, f: (1 + a * a) ** -HALF, "asinh", odd=True, tex=_AR("sinh")),
     _usual("arccosh", lambda a, y, f: ((a - 1) * (a + 1)) ** -HALF, "acosh", domain=(1, math.inf), tex=_AR("cosh")),
     _usual("arctanh", lambda a, y, f: (1 - a * a) ** -1, "atanh", odd=True, domain=(-1, 1), tex=_AR("tanh")),
-    _usual("erf", _erf_slope, odd=True, arrays=np.vectorize(math.erf, otypes=[float]), tex=r"\operatorname{erf}"),
+    _usual(
+        "erf",
+        _erf_slope,
+        odd=True,
+        arrays=np.vectorize(math.erf, otypes=[float]),
+        javascript=_ERF_JAVASCRIPT,
+        tex=r"\operatorname{erf}",
+    ),
 )
 FUNCTIONS: dict[str, Function] = {record.name: record for record in _TABLE}
 

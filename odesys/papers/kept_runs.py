@@ -1,10 +1,11 @@
 """Measured values on disk, under a hash of all they depend on: what was measured once is read the next time.
 
-The key is made of the sources of the engine, of `numerics` and of the paper, the installed libraries, the observable
-with all it has captured, the laboratory's mutation and draw, the points and the seeds. An observable that captures
-something other than plain data, changes it, or comes from elsewhere is measured each time. The parts of the laboratory
-that were read are kept with the values. Files are JSON, in ``measurements`` in the folder of compiled code; a broken or
-foreign one is measured again. ``ODESYS_MEASUREMENTS=anew`` measures everything again and keeps nothing.
+The key is made of the sources of the engine (but for its pages and commands, which only show results), of `numerics`
+and of the paper, the installed libraries, the observable with all it has captured, the laboratory's mutation and draw,
+the points and the seeds. An observable that captures something other than plain data, changes it, or is from elsewhere
+is measured each time. The parts of the laboratory that were read are kept with the values. Files are JSON, in
+``measurements`` in the folder of compiled code; a broken or foreign one is measured again.
+``ODESYS_MEASUREMENTS=anew`` measures everything again and keeps nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from ..files import write_json
 from ..jit.code_store import cache_folder
 from .laboratory import BaseLaboratory, Part
 
+SHOWING = ("report", "cli")  # rooms of the engine that change no result
 MOST_FILES, STARTED = 4096, time.time()  # where there are more files, the oldest quarter goes
 TROUBLE = (OSError, OutputError, ValueError, SyntaxError, KeyError, TypeError, AttributeError)  # costs only time
 
@@ -52,7 +54,7 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
         roots = ()
     if not roots or not all(any(Path(file).is_relative_to(root) for root in roots) for file in files):
         return np.asarray(compute(), dtype=float)
-    key = _hash(_sources(roots), name)
+    key = _hash(source_hash(roots), name)
     path = folder / "measurements" / f"{key}.json"
     found = _read(path, key, lab)
     if found is not None:
@@ -63,7 +65,10 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
     finally:
         lab.reads |= before
     with suppress(*TROUBLE):
-        same = _name((observable, given), {}, set()) == name and max(f.stat().st_mtime for f in _files(roots)) < STARTED
+        same = (
+            _name((observable, given), {}, set()) == name
+            and max(f.stat().st_mtime for f in source_files(roots)) < STARTED
+        )
         if same and np.isfinite(table).all():
             _write(path, key, lab, table, reads)
     return table
@@ -102,16 +107,20 @@ def _roots(lab: BaseLaboratory) -> tuple[Path, ...]:
     return engine, engine.with_name("numerics"), Path(str(sys.modules[type(lab).__module__].__file__)).parent
 
 
-def _files(roots: tuple[Path, ...]) -> Iterator[Path]:
+def source_files(roots: tuple[Path, ...]) -> Iterator[Path]:
+    """All files of the roots that a result may depend on."""
     for root in roots:
-        yield from sorted(f for f in root.rglob("*") if f.is_file() and "__pycache__" not in f.parts)
+        left_out = ("__pycache__", *(SHOWING if root == Path(__file__).parents[1] else ()))
+        for file in sorted(root.rglob("*")):
+            if file.is_file() and not any(part in left_out for part in file.relative_to(root).parts[:-1]):
+                yield file
 
 
 @cache
-def _sources(roots: tuple[Path, ...]) -> str:
+def source_hash(roots: tuple[Path, ...]) -> str:
     """A hash of all files of the roots, with the interpreter and the libraries by their versions."""
     libraries = sorted(os.listdir(sysconfig.get_path("purelib")))
-    files = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in _files(roots)]
+    files = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in source_files(roots)]
     return _hash(sys.version, platform.machine(), *libraries, *files)
 
 

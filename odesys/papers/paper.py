@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..expr.system import System
     from ..program.data import Data
     from .claims import ClaimBook
+    from .explorer import Explorer
 
 
 def load_later(module: str, name: str) -> Callable[..., Any]:
@@ -210,8 +211,10 @@ class Paper:
     book: Callable[[], ClaimBook] | None = None
     setting: Callable[[Mapping[str, Any]], Setting] | None = None
     formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
+    explorer: Callable[[Mapping[str, Any]], Explorer] | None = None  # what a reader of the page can try
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
+    main_figure: str = ""  # id of the figure that its page opens with; the first one where none is named
 
     @classmethod
     def of_package(

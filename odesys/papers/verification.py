@@ -29,21 +29,27 @@ def verify(
     workers: int = 1,
     paper: str = "",
     rescue: Callable[[list[Outcome]], None] | None = None,
+    known: Mapping[str, Answer] | None = None,
 ) -> list[Outcome]:
     """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
 
     With several `workers` the processes find the book as that of `paper` (its name by default). Where someone
-    interrupts, `rescue` is given the outcomes so far.
+    interrupts, `rescue` is given the outcomes so far. Answers that are `known` are not asked for again.
     """
     arrived: list[Answer] = []
+    open_ones = [claim for claim in claims if claim.id not in (known or {})]
+
+    def outcomes() -> list[Outcome]:
+        found = {**(known or {}), **{answer.claim: answer for answer in arrived}}
+        return with_survival(book, [_outcome(claim, found[claim.id]) for claim in claims if claim.id in found])
+
     try:
-        answers = run_tasks(paper or book.paper, book, tasks_of(claims), workers, progress, arrived)
+        run_tasks(paper or book.paper, book, tasks_of(open_ones), workers, progress, arrived)
     except KeyboardInterrupt:
         if rescue is not None:
-            known = {found.claim: found for found in arrived}
-            rescue(with_survival(book, [_outcome(claim, known[claim.id]) for claim in claims if claim.id in known]))
+            rescue(outcomes())
         raise
-    return with_survival(book, [_outcome(claim, found) for claim, found in zip(claims, answers, strict=True)])
+    return outcomes()
 
 
 def _outcome(claim: Claim, found: Answer) -> Outcome:

@@ -9,16 +9,18 @@ from ..papers.claims import Claim, Outcome
 from ..verdicts import Verdict
 from .content import Content
 
-NOT_RUN = "not run"
-MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "untested": "–", NOT_RUN: "·"}
+NOT_RUN, NOT_JUDGED = "not run", "not judged"
+LETTERS = {"proof": "P", "certificate": "C", "measurement": "M"}
+MARKS = {"holds": "✓", "fails": "✗", "undecided": "?", "untested": "–", NOT_RUN: "·", NOT_JUDGED: "="}
 LEGEND = (
-    ("v-holds e-proof", "✓ holds, proof"),
-    ("v-holds e-certificate", "✓ holds, certificate"),
-    ("v-holds e-measurement", "✓ holds, measurement"),
-    ("v-fails", "✗ fails as printed"),
-    ("v-undecided", "? undecided"),
-    ("v-untested", "– untested: no point inside the hypotheses is within reach"),
-    ("v-unrun", "· not run at this level"),
+    ("proof", "P", "holds, by proof"),
+    ("certificate", "C", "holds, by certificate"),
+    ("measurement", "M", "holds, as measured"),
+    ("fails", "✗", "fails as printed"),
+    ("undecided", "?", "undecided"),
+    ("untested", "–", "untested: no point inside the hypotheses is within reach"),
+    ("unjudged", "=", "definition or condition"),
+    ("unrun", "·", "not run at this level"),
 )
 EVIDENCE = {
     "proof": "exact rewriting down to zero",
@@ -34,6 +36,8 @@ class ClaimEntry:
     claim: Claim
     outcome: Outcome | None
     used_by: tuple[str, ...] = ()
+    above: int = 0  # claims that rest on it, directly or not
+    theorems: tuple[str, ...] = ()  # main theorems among these
 
     @property
     def verdict(self) -> Verdict | None:
@@ -42,28 +46,36 @@ class ClaimEntry:
 
     @property
     def word(self) -> str:
-        """The verdict in a word."""
-        return self.outcome.verdict.as_stated if self.outcome else NOT_RUN
+        """The verdict in a word; definitions and conditions have none."""
+        if self.outcome is None:
+            return NOT_RUN
+        return self.outcome.verdict.as_stated if self.claim.judged else NOT_JUDGED
 
     @property
     def evidence(self) -> str:
         """The strength of the verdict; empty where there is none."""
-        return str(self.outcome.verdict.evidence) if self.outcome else ""
+        return str(self.outcome.verdict.evidence) if self.outcome and self.claim.judged else ""
 
     @property
     def mark(self) -> str:
-        """The verdict as one character, for those who see no colour."""
-        return MARKS[self.word]
+        """The verdict as one character, for those who see no colour: what holds by the letter of its evidence."""
+        return LETTERS[self.evidence] if self.word == "holds" else MARKS[self.word]
 
     @property
     def css_class(self) -> str:
-        """Classes that give the verdict its colour on a page."""
-        return f"v-{self.word} e-{self.evidence}" if self.outcome else "v-unrun"
+        """The class that gives the verdict its colour on a page."""
+        classes = {"holds": self.evidence, NOT_RUN: "unrun", NOT_JUDGED: "unjudged"}
+        return f"v-{classes.get(self.word, self.word)}"
+
+    @property
+    def fault(self) -> str:
+        """What kind of failure it is; empty where nothing fails, or the book does not say."""
+        return self.outcome.verdict.fault if self.outcome else ""
 
     @property
     def summary(self) -> str:
         """The verdict with its evidence."""
-        return f"{self.word}, {self.evidence}" if self.outcome else self.word
+        return f"{self.word}, {self.evidence}" if self.evidence else self.word
 
     @property
     def searched(self) -> str:
@@ -74,12 +86,19 @@ class ClaimEntry:
 
 def claim_entries(content: Content) -> list[ClaimEntry]:
     """All claims of the book, in its order."""
-    found = {outcome.claim.id: outcome for outcome in content.outcomes}
-    claims = list(content.book or ())
-    return [
-        ClaimEntry(claim, found.get(claim.id), tuple(other.id for other in claims if claim.id in other.uses))
-        for claim in claims
-    ]
+    import networkx as nx
+
+    if content.book is None:
+        return []
+    found, graph = {outcome.claim.id: outcome for outcome in content.outcomes}, content.book.proof_graph()
+    mains = [claim.id for claim in content.book if claim.main]
+    entries = []
+    for claim in content.book:
+        above = nx.descendants(graph, claim.id)
+        used_by = tuple(other.id for other in content.book if claim.id in other.uses)
+        theorems = tuple(id for id in mains if id in above)
+        entries.append(ClaimEntry(claim, found.get(claim.id), used_by, len(above), theorems))
+    return entries
 
 
 def anchor(id: str) -> str:

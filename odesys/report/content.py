@@ -10,7 +10,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,16 @@ from .. import __version__, files
 from ..errors import OdesysError
 from ..papers import registry
 from ..papers.claims import Claim, ClaimBook, Outcome
-from ..papers.paper import Formula, Paper, Simulation
+from ..papers.kept_parts import KeptParts
+from ..papers.kept_runs import source_hash
+from ..papers.paper import Formula, Paper
 from ..papers.survival import theorem_lines
 from ..papers.verification import errata_markdown, verify
+from ..papers.workers import Answer
 from ..terminal import Progress
-from ..tex.latex import system_latex, system_mathml
+from ..tex.latex import system_latex, system_mathml, system_text
 from ..verdicts import ANSWERS
+from .explorer import Fragment, fragment
 from .mathml import compact
 from .setting import data_rows, setting_formulas
 from .setting_words import DataRow
@@ -70,7 +74,7 @@ class Content:
     systems: list[SystemPart] = field(default_factory=list)
     book: ClaimBook | None = None
     outcomes: list[Outcome] = field(default_factory=list)
-    simulation: Simulation | None = None
+    simulation: Mapping[str, Any] | None = None  # the documented result of a run
     run_files: tuple[Path, ...] = ()
     comparison: Mapping[str, Any] | None = None
     comparison_files: tuple[Path, ...] = ()
@@ -78,6 +82,9 @@ class Content:
     seconds: dict[str, float] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     command: str = ""
+    kept: KeptParts = field(default_factory=KeptParts)
+    explorer: Fragment | None = None  # the section "try it": the equations, live
+    print_all: bool = False  # on paper, what is folded is printed too
 
     @property
     def not_run(self) -> list[Claim]:
@@ -98,7 +105,7 @@ class Content:
         return theorem_lines(self.book, self.outcomes) if self.book else []
 
     def sections(self) -> list[str]:
-        """What there is something to say about, in the order of the page."""
+        """What there is something to say about, in the order of the LaTeX bundle."""
         checked = self.book is not None and bool(self.outcomes)
         there = {
             "setting": True,
@@ -113,9 +120,15 @@ class Content:
         }
         return [name for name, said in there.items() if said]
 
+    @property
+    def main_figure(self) -> str:
+        """The id of the figure that the page opens with; empty where the paper has none."""
+        return self.paper.main_figure or next((id for id, f in self.paper.figures.items() if f.level != "never"), "")
+
     def figures_left_out(self) -> list[str]:
         """Figures that only a report of the full level has."""
-        return [id for id, figure in self.paper.figures.items() if figure.level == "full" and self.level != "full"]
+        drawn = {figure.id for figure in self.figures}
+        return [id for id, figure in self.paper.figures.items() if figure.level == "full" and id not in drawn]
 
     def unexpected(self) -> list[Outcome]:
         """Claims whose verdict is not the one the book expects."""
@@ -131,17 +144,26 @@ class Request:
     widths: tuple[int, ...] = ()  # empty: as the paper proposes
     seeds: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
+    print_all: bool = False
 
 
 def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Progress) -> Content:
     """Compute everything about one paper; data files go to `folder` as soon as each part is done."""
     content = Content(
-        paper, request.level, paper.read_parameters(request.settings), folder, about=registry.documentation(name)
+        paper,
+        request.level,
+        paper.read_parameters(request.settings),
+        folder,
+        about=registry.documentation(name),
+        kept=KeptParts.of(name),
+        print_all=request.print_all,
     )
-    shares = {"setting": 0.0, "systems": 0.02, "claims": 0.1, "run": 0.6, "comparison": 0.65, "figures": 0.8}
+    shares = {"setting": 0.0, "systems": 0.02, "explorer": 0.09, "claims": 0.1, "run": 0.6, "comparison": 0.65}
+    shares["figures"] = 0.8
     steps: dict[str, Callable[[Progress], None]] = {
         "setting": lambda tell: _setting(content),
         "systems": lambda tell: _systems(content, tell),
+        "explorer": lambda tell: _explorer(content),
         "claims": lambda tell: _claims(content, name, request.workers, tell),
         "run": lambda tell: _run(content, tell),
         "comparison": lambda tell: _compare(content, request, tell),
@@ -187,46 +209,79 @@ def _systems(content: Content, progress: Progress) -> None:
 
 
 def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], Any]) -> SystemPart:
-    system = build(content.parameters)
-    tex = tuple(system.tex.get(p, p) for p in system.parameters)
-    size = (system.kind, system.dimension, tex)
-    try:
-        latex = system_latex(system)
-    except OdesysError as error:
-        return SystemPart(name, *size, note=str(error))
-    files.write_text(content.folder / f"system_{name}.tex", system_latex(system, document=True))
-    shown = compact(system_mathml(system))
+    def work(folder: Path) -> dict[str, Any]:
+        system = build(content.parameters)
+        found = {
+            "kind": system.kind,
+            "dimension": system.dimension,
+            "parameters": [system.tex.get(p, p) for p in system.parameters],
+        }
+        try:
+            found["latex"] = system_latex(system)
+        except OdesysError as error:
+            return found | {"latex": "", "mathml": "", "note": str(error)}
+        files.write_text(folder / f"system_{name}.tex", system_latex(system, document=True))
+        files.write_text(folder / f"system_{name}.txt", system_text(system))
+        return found | {"mathml": system_mathml(system), "note": ""}
+
+    given = {"system": name, "parameters": content.parameters}
+    found, _ = content.kept.part("system", given, content.folder, work)
+    shown = compact(found["mathml"]) if found["mathml"] else ""
     if len(shown) > LARGEST_MATHML:
         command = f"odesys derive {content.paper.name} --system {name} --format latex"
-        return SystemPart(name, *size, latex, note=f"too long for this page; `{command}` writes it")
-    return SystemPart(name, *size, latex, shown)
+        found, shown = found | {"note": f"too long for this page; `{command}` writes it"}, ""
+    return SystemPart(
+        name, found["kind"], found["dimension"], tuple(found["parameters"]), found["latex"], shown, found["note"]
+    )
+
+
+def _explorer(content: Content) -> None:
+    def work(folder: Path) -> dict[str, str]:
+        assert content.paper.explorer is not None
+        return asdict(fragment(content.paper.explorer(content.parameters)))
+
+    if content.paper.explorer is not None:
+        given = {"parameters": content.parameters, "pages": source_hash((Path(__file__).parent,))}
+        made, _ = content.kept.part("explorer", given, content.folder, work)
+        content.explorer = Fragment(**made)
 
 
 def _claims(content: Content, name: str, workers: int, progress: Progress) -> None:
     if content.paper.book is None:
         return
-    content.book = content.paper.book()
+    book = content.book = content.paper.book()
+    known = content.kept.answers(book.paper)
 
     def keep(outcomes: list[Outcome], complete: bool = False) -> None:
         found = {"claims": [o.as_json() for o in outcomes], "complete": complete}
         files.write_json(content.folder / "verify.json", found)
+        fresh = {o.claim.id: Answer(o.claim.id, "", o.verdict, o.seconds) for o in outcomes}
+        if fresh.keys() - known.keys():
+            content.kept.keep_answers(book.paper, {**known, **fresh})
 
-    wanted = content.book.select(level=content.level)
-    content.outcomes = verify(content.book, wanted, progress, workers, name, rescue=keep)
+    wanted = book.select(level=content.level)
+    content.outcomes = verify(book, wanted, progress, workers, name, rescue=keep, known=known)
     keep(content.outcomes, complete=True)
     files.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
 
 
 def _run(content: Content, progress: Progress) -> None:
-    for run in list(content.paper.protocols.values())[:1]:
-        done = content.simulation = run(content.parameters, progress)
-        with files.staged(content.folder / "simulate") as stage:
-            files.write_json(stage.folder / "result.json", done.as_json(content.paper.name))
-            files.write_csv(stage.folder / "trajectory.csv", done.columns)
-            files.write_npz(stage.folder / "trajectory.npz", done.columns)
+    paper = content.paper
+    for protocol, run in list(paper.protocols.items())[:1]:
+
+        def work(folder: Path, run: Callable[..., Any] = run) -> dict[str, Any]:
+            done = run(content.parameters, progress)
+            found: dict[str, Any] = done.as_json(paper.name)
+            files.write_json(folder / "result.json", found)
+            files.write_csv(folder / "trajectory.csv", done.columns)
+            files.write_npz(folder / "trajectory.npz", done.columns)
             if done.plot is not None:
-                done.plot(stage.folder)
-        content.run_files = pictures(stage.files)
+                done.plot(folder)
+            return found
+
+        given = {"protocol": protocol, "parameters": content.parameters, "formats": files.figure_formats.get()}
+        content.simulation, written = content.kept.part("run", given, content.folder / "simulate", work)
+        content.run_files = pictures(written)
 
 
 def _compare(content: Content, request: Request, progress: Progress) -> None:
@@ -234,24 +289,40 @@ def _compare(content: Content, request: Request, progress: Progress) -> None:
     if paper.compare is None:
         return
     widths, seeds = list(request.widths or paper.widths), request.seeds or paper.seeds
-    done = paper.compare(widths, seeds, content.parameters, progress)
-    content.comparison = done.as_json(paper.name)
-    with files.staged(content.folder / "compare") as stage:
-        files.write_json(stage.folder / "result.json", content.comparison)
-        done.plot(stage.folder)
-    content.comparison_files = pictures(stage.files)
+
+    def work(folder: Path) -> dict[str, Any]:
+        assert paper.compare is not None
+        done = paper.compare(widths, seeds, content.parameters, progress)
+        found: dict[str, Any] = done.as_json(paper.name)
+        files.write_json(folder / "result.json", found)
+        done.plot(folder)
+        return found
+
+    given = {
+        "widths": widths,
+        "seeds": seeds,
+        "parameters": content.parameters,
+        "formats": files.figure_formats.get(),
+    }
+    content.comparison, written = content.kept.part("compare", given, content.folder / "compare", work)
+    content.comparison_files = pictures(written)
 
 
 def _figures(content: Content, progress: Progress) -> None:
     levels = ("quick", "full") if content.level == "full" else ("quick",)
-    wanted = {id: figure for id, figure in content.paper.figures.items() if figure.level in levels}
+    main = content.main_figure
+    wanted = {id: figure for id, figure in content.paper.figures.items() if figure.level in levels or id == main}
     failed = []
     for k, (id, figure) in enumerate(wanted.items()):
+
+        def work(folder: Path, draw: Callable[..., Any] = figure.draw) -> None:
+            draw(folder, lambda text, fraction: None)
+
         progress(f"figure {id}", k / len(wanted))
+        given = {"figure": id, "formats": files.figure_formats.get()}
         try:
-            with files.staged(content.folder / "figures") as stage:
-                figure.draw(stage.folder, lambda text, fraction: None)
-            content.figures.append(FigurePart(id, figure.title, pictures(stage.files)))
+            _, written = content.kept.part("figure", given, content.folder / "figures", work)
+            content.figures.append(FigurePart(id, figure.title, pictures(written)))
         except OdesysError as error:
             failed.append(f"{id}: {error}")
     if failed:
@@ -282,6 +353,10 @@ def provenance(content: Content) -> dict[str, str]:
         "level of the claims": content.level,
         "parameters": ", ".join(f"{name} = {value}" for name, value in content.parameters.items()),
     }
+    if content.folder.name:
+        rows["data"] = (
+            f"verify.json, errata.md, trajectories and figures in the folder {content.folder.name} beside this page"
+        )
     if seeds is not None:
         rows["seeds of the networks"] = ", ".join(map(str, seeds)) if isinstance(seeds, (list, tuple)) else str(seeds)
     return rows

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import unicodedata
+from contextlib import suppress
+from functools import cache, lru_cache
 from html import escape
 from xml.etree import ElementTree
 
 _SPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 _BIG_BRACE = re.compile(r"\\[bB]igg?[lr]?\s*\\([{}|]|[lr]angle)")
 _BRACES = {"{": r"\{", "}": r"\}", "|": r"\Vert ", "langle": r"\langle ", "rangle": r"\rangle "}
-
-
-_ONES = {  # browsers leave digits in these variants as they are
-    "double-struck": "\N{MATHEMATICAL DOUBLE-STRUCK DIGIT ONE}",
-    "bold": "\N{MATHEMATICAL BOLD DIGIT ONE}",
+_STYLES = {  # of mathvariant, as Unicode names the letters: browsers no longer read the attribute
+    "script": "SCRIPT",
+    "bold-script": "BOLD SCRIPT",
+    "double-struck": "DOUBLE-STRUCK",
+    "fraktur": "FRAKTUR",
+    "sans-serif": "SANS-SERIF",
+    "monospace": "MONOSPACE",
+    "bold": "BOLD",
+    "italic": "ITALIC",
+    "bold-italic": "BOLD ITALIC",
 }
 _SCRIPTS = ("msub", "msup", "msubsup")
 
@@ -44,8 +51,9 @@ def compact(text: str) -> str:
     """The same MathML with characters instead of entities; refused if TeX is left in it."""
     root = ElementTree.fromstring(text.replace(_SPACE, ""))
     for element in root.iter():
-        if element.text == "1" and element.get("mathvariant") in _ONES:
-            element.text = _ONES[element.get("mathvariant", "")]
+        if element.get("mathvariant", "normal") != "normal":
+            element.text = "".join(styled(c, element.attrib["mathvariant"]) for c in element.text or "")
+            del element.attrib["mathvariant"]
         if element.tag in _SCRIPTS:
             for script in list(element)[1:]:
                 _tighten(script)
@@ -55,6 +63,22 @@ def compact(text: str) -> str:
         if len(element):
             element.text = (element.text or "").strip()
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
+
+
+@cache
+def styled(letter: str, variant: str) -> str:
+    """A letter or digit in a style, as one character of its own.
+
+    >>> styled("L", "script"), styled("E", "double-struck"), styled("h", "italic"), styled("+", "bold")
+    ('ℒ', '𝔼', 'ℎ', '+')
+    """
+    style, name = _STYLES.get(variant, variant.upper()), unicodedata.name(letter, "")
+    tail = name.removeprefix("LATIN ").removeprefix("GREEK ").replace(" LETTER", "")
+    older = {"FRAKTUR": "BLACK-LETTER"}.get(style, style)  # letters that Unicode had before
+    for known in (f"MATHEMATICAL {style} {tail}", f"{older} {tail}", "PLANCK CONSTANT" if letter == "h" else ""):
+        with suppress(KeyError):
+            return unicodedata.lookup(known)
+    return letter
 
 
 def _tighten(script: ElementTree.Element) -> None:

@@ -1,4 +1,7 @@
-"""Where the claims of a proof graph stand on a page: in rows from what is used to what uses it."""
+"""Where the claims of a proof graph stand on a page: in rows from what is used to what uses it.
+
+Only edges that no other way replaces are drawn; claims that nothing is linked to are listed, not drawn.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import networkx as nx
 
-CHARACTER_WIDTH, NODE_PADDING, NODE_HEIGHT, NODE_GAP = 7.4, 22.0, 22.0, 14.0
-ROW_GAP, PAGE_MARGIN, PAGE_WIDTH = 30.0, 12.0, 1080.0
+CHARACTER_WIDTH, NODE_PADDING, NODE_HEIGHT, NODE_GAP = 7.4, 34.0, 22.0, 14.0
+ROW_GAP, PAGE_MARGIN, PAGE_WIDTH = 24.0, 12.0, 1180.0
 ORDERING_SWEEPS = 8
 
 
@@ -42,6 +45,7 @@ class GraphLayout:
     edges: tuple[tuple[str, str], ...]
     width: float
     height: float
+    alone: tuple[str, ...] = ()  # claims without edges
 
     def curves(self) -> list[tuple[float, float, float, float]]:
         """Each edge from the lower side of a box to the upper side of another: x, y, x, y."""
@@ -50,18 +54,21 @@ class GraphLayout:
 
 
 def layered_layout(graph: nx.DiGraph) -> GraphLayout:
-    """Rows from top to bottom by the longest way from a claim that uses none; claims without edges stand below."""
-    linked = graph.subgraph([node for node in graph if graph.degree(node)])
-    isolated = sorted(set(graph) - set(linked))
+    """Rows from top to bottom by the longest way from a claim that uses none."""
+    import networkx as nx
+
+    reduced = nx.transitive_reduction(graph)
+    linked = reduced.subgraph([node for node in graph if reduced.degree(node)])
     boxes: dict[str, Box] = {}
     y = PAGE_MARGIN
-    for row in filter(None, [*_ordered_rows(linked), isolated]):
+    for row in _ordered_rows(linked):
         for line in _split_to_page_width(row):
             boxes |= _place_line(line, y + NODE_HEIGHT / 2)
             y += NODE_HEIGHT + NODE_GAP
         y += ROW_GAP - NODE_GAP
     right = max((box.left + box.width for box in boxes.values()), default=0.0)
-    return GraphLayout(boxes, tuple(sorted(linked.edges)), max(PAGE_WIDTH, right + PAGE_MARGIN), y)
+    alone = tuple(node for node in graph if node not in boxes)
+    return GraphLayout(boxes, tuple(sorted(linked.edges)), max(PAGE_WIDTH, right + PAGE_MARGIN), y, alone)
 
 
 def _ordered_rows(linked: nx.DiGraph) -> list[list[str]]:

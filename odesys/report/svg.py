@@ -1,41 +1,87 @@
-"""Figures inside a page: SVG made small and free of clashing names, or a picture in base64 where it stays too dense."""
+"""Figures inside a page: SVG made small and free of clashing names, or a WebP picture where it stays too dense."""
 
 from __future__ import annotations
 
 import base64
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
-LARGEST_SVG = 260_000  # characters of one figure, after it was made small
+LARGEST_SVG = 120_000  # characters of one figure, after it was made small
+WIDEST, QUALITY = 1200, 76  # of pictures: pixels, and strength of what is kept
+THUMBNAIL = (384, 240)  # pixels
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _ID = re.compile(r'\bid="([^"]+)"')
 
 
 @dataclass(frozen=True)
 class InlineFigure:
-    """A figure as text of a page: an SVG element, or a PNG file in base64."""
+    """A figure as text of a page: an SVG element, or the address of a picture that has all of it inside."""
 
     svg: str = ""
-    png: str = ""
+    data: str = ""
+    title: str = ""
 
 
-def inline(files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG) -> list[InlineFigure]:
+def inline(
+    files: Sequence[Path], prefix: str, title: str, limit: int = LARGEST_SVG, width: int = WIDEST
+) -> list[InlineFigure]:
     """The figures among `files`, one per stem, as SVG up to `limit` characters where there is a choice."""
     by_stem: dict[str, dict[str, Path]] = {}
     for file in files:
         by_stem.setdefault(file.stem, {}).setdefault(file.suffix.lower(), file)
-    found = [_inline(kinds, f"{prefix}{k}", title, limit) for k, kinds in enumerate(by_stem.values())]
-    return [figure for figure in found if figure.svg or figure.png]
+    found = [_inline(kinds, f"{prefix}{k}", title, limit, width) for k, kinds in enumerate(by_stem.values())]
+    return [figure for figure in found if figure.svg or figure.data]
 
 
-def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int) -> InlineFigure:
-    vector = small(by_kind[".svg"].read_text(encoding="utf-8"), prefix, title) if ".svg" in by_kind else ""
+def _inline(by_kind: dict[str, Path], prefix: str, title: str, limit: int, width: int) -> InlineFigure:
+    changed = {kind: file.stat().st_mtime_ns for kind, file in by_kind.items()}
+    vector = _small_file(by_kind[".svg"], changed[".svg"], prefix, title) if ".svg" in by_kind else ""
     if ".png" not in by_kind or (vector and len(vector) <= limit):
-        return InlineFigure(svg=vector)
-    return InlineFigure(png=base64.b64encode(by_kind[".png"].read_bytes()).decode("ascii"))
+        return InlineFigure(svg=vector, title=title)
+    return InlineFigure(data=_picture(by_kind[".png"], changed[".png"], width), title=title)
+
+
+@lru_cache(maxsize=64)
+def _small_file(file: Path, changed: int, prefix: str, title: str) -> str:
+    return small(file.read_text(encoding="utf-8"), prefix, title)
+
+
+@lru_cache(maxsize=64)
+def _picture(file: Path, changed: int, width: int) -> str:
+    from PIL import Image
+
+    with Image.open(file) as opened:
+        picture = opened.convert("RGB")
+    if picture.width > width:
+        picture = picture.resize((width, round(picture.height * width / picture.width)))
+    return _as_data(picture)
+
+
+def thumbnail(files: Sequence[Path]) -> str:
+    """The left part of the first picture, small, as the address of a picture; empty where there is none."""
+    from PIL import Image
+
+    for file in files:
+        if file.suffix.lower() == ".png":
+            with Image.open(file) as opened:
+                picture = opened.convert("RGB")
+            width, height = THUMBNAIL
+            wide = min(picture.width, round(picture.height * width / height))
+            part = picture.crop((0, 0, wide, picture.height))
+            return _as_data(part.resize((width, round(picture.height * width / wide))))
+    return ""
+
+
+def _as_data(picture: Any) -> str:
+    made = io.BytesIO()
+    picture.save(made, "WEBP", quality=QUALITY, method=2)
+    return "data:image/webp;base64," + base64.b64encode(made.getvalue()).decode("ascii")
 
 
 def small(text: str, prefix: str, title: str) -> str:

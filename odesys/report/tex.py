@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..sentences import say_constants, say_proof, say_where, say_witness
 from ..tex.documents import plain, tex_templates
 from . import values
-from .claim_entry import NOT_RUN, ClaimEntry, claim_entries
+from .claim_entry import NOT_JUDGED, NOT_RUN, ClaimEntry, claim_entries
 from .content import Content, provenance
 from .proof_graph_layout import NODE_HEIGHT, GraphLayout, layered_layout
 
@@ -27,6 +27,7 @@ COLOURS = {  # of the xcolor package
     "fails": "red!25",
     "undecided": "gray!40",
     "untested": "gray!20",
+    NOT_JUDGED: "white",
     NOT_RUN: "white",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from .. import files
 from ..papers.paper import Paper
 from ..terminal import print_files, print_table, progress_bar
 from . import html, tex, values
+from .claim_entry import claim_entries
 from .content import Content, Request, gather
+from .opening import headline, sizes, symbols, verdict_bar
+from .svg import thumbnail
 
 SUMMARY = "report.json"
 KIND = "odesys report"
@@ -61,10 +65,19 @@ def _write(content: Content, out: Path, form: str) -> list[Path]:
 def summary(content: Content) -> dict[str, Any]:
     """What the index says about a paper."""
     law = content.comparison.get("exponent") if content.comparison else None
+    bar = verdict_bar(claim_entries(content))
+    first = next((figure for figure in content.figures if figure.id == content.main_figure), None)
+    size = [f"{n.value} {n.says.partition(':')[0]}" for n in sizes(content)] + [n.value for n in symbols(content)]
     return {
         "kind": KIND,
         "name": content.paper.name,
         "title": content.paper.title,
+        "reference": content.paper.reference,
+        "headline": headline(content),
+        "size": ", ".join(size),
+        "bar": [asdict(segment) for segment in bar],
+        "total": sum(segment.count for segment in bar),
+        "thumbnail": thumbnail(first.files) if first else "",
         "claims": content.counts(),
         "unexpected": [o.claim.id for o in content.unexpected()],
         "problems": content.problems,

@@ -16,7 +16,7 @@ def test_anchors_are_distinct() -> None:
 def test_entries_say_what_was_found(toy_content: Callable[..., Content]) -> None:
     first, second, third = claim_entries(toy_content())
     assert (first.word, first.mark, first.used_by) == ("undecided", "?", ("A.2",))
-    assert second.css_class == f"v-fails e-{second.evidence}" and second.summary == f"fails, {second.evidence}"
+    assert second.css_class == "v-fails" and second.summary == f"fails, {second.evidence}" and second.mark == "✗"
     assert (third.outcome, third.word, third.evidence, third.css_class) == (None, "not run", "", "v-unrun")
     assert third.summary == "not run" and third.verdict is None
     assert "<script>" in first.searched and first.searched == first.searched.lower()

@@ -19,7 +19,7 @@ def test_what_can_not_be_computed_is_said_and_the_rest_is_there(toy_content: Mak
     assert content.problems == {"run": "the step became <too> small"}
     assert "could not be computed: the step became &lt;too&gt; small" in text
     seen = Reader(text)
-    assert "A run" not in seen.text.split("How this page")[0] and "A.2" in seen.text
+    assert "A run" not in seen.text.split("How this was made")[0] and "A.2" in seen.text
     assert [o.claim.id for o in content.unexpected()] == ["A.1"] and "unexpected" in seen.text
 
 
@@ -27,9 +27,16 @@ def test_levels_of_claims_and_figures(toy_content: MakeContent) -> None:
     content = toy_content()
     text = html.page(content)
     assert [f.id for f in content.figures] == ["1"] and [c.id for c in content.not_run] == ["A.3"]
-    assert "Left out at level quick: 2" in text and "it belongs to level full" in text
+    assert content.figures_left_out() == ["2"] and "it belongs to level full" in text
     content = toy_content(level="full")
     assert [f.id for f in content.figures] == ["1", "2"] and not content.not_run
+
+
+def test_the_main_figure_is_drawn_at_every_level(toy_content: MakeContent) -> None:
+    content = toy_content(replace(toy(), main_figure="2"))
+    assert [f.id for f in content.figures] == ["1", "2"] and content.main_figure == "2"
+    text = html.page(content)
+    assert text.index("long") < text.index("What to change") and text.count('aria-labelledby="main') == 1
 
 
 def test_sections_are_those_with_something_to_say(toy_content: MakeContent) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from pathlib import Path
 
+from PIL import Image
+
 from odesys.report import svg
-from odesys.report.svg import InlineFigure
 
 
 def test_svg_ids_do_not_clash_and_dense_figures_become_pictures(tmp_path: Path) -> None:
@@ -19,11 +22,26 @@ def test_svg_ids_do_not_clash_and_dense_figures_become_pictures(tmp_path: Path) 
     (tmp_path / "a.svg").write_text(text.replace("</svg>", "<g/>" * svg.LARGEST_SVG + "</svg>"))
     (alone,) = svg.inline([tmp_path / "a.svg"], "f", "t")
     assert alone.svg.startswith("<svg")  # nothing else to show
-    (tmp_path / "a.png").write_bytes(b"png")
+    Image.new("RGB", (3000, 300), "red").save(tmp_path / "a.png")
     both = [tmp_path / "a.svg", tmp_path / "a.png"]
-    assert svg.inline(both, "f", "t") == [InlineFigure(png="cG5n")]
+    (picture,) = svg.inline(both, "f", "t")
+    assert picture.data.startswith("data:image/webp;base64,") and not picture.svg and picture.title == "t"
+    assert opened(picture.data).size == (svg.WIDEST, 120)
     assert svg.inline(both, "f", "t", limit=10**9) == [alone]
     assert svg.inline([], "f", "t") == []
+
+
+def opened(address: str) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2])))
+
+
+def test_a_thumbnail_is_the_left_part_of_a_picture(tmp_path: Path) -> None:
+    wide = Image.new("RGB", (900, 100), "white")
+    wide.paste("red", (0, 0, 160, 100))
+    wide.save(tmp_path / "a.png")
+    small = opened(svg.thumbnail([tmp_path / "a.svg", tmp_path / "a.png"]))
+    assert small.size == svg.THUMBNAIL and small.convert("RGB").getpixel((200, 100))[1] < 60  # type: ignore[index]
+    assert svg.thumbnail([tmp_path / "a.svg"]) == ""
 
 
 def test_figures_of_different_names_have_different_ids(tmp_path: Path) -> None:

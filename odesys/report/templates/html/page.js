@@ -1,11 +1,14 @@
 "use strict";
-// Filter the claims, copy TeX, open a claim that a link points to. The page can be read without it.
+// Filter the claims, copy TeX, open a claim that a link points to, follow the proof graph. The page can be read without it.
 (() => {
-  document.documentElement.classList.remove("no-script");
-  const rows = [...document.querySelectorAll("[data-claim]")];
-  const boxes = [...document.querySelectorAll(".filters input[type=checkbox]")];
-  const search = document.querySelector(".filters input[type=search]");
-  const status = document.querySelector("#shown");
+  const root = document.documentElement;
+  root.classList.remove("no-script");
+  const one = (selector) => document.querySelector(selector);
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+
+  const rows = all("[data-claim]");
+  const boxes = all(".filters input[type=checkbox]");
+  const search = one(".filters input[type=search]");
   const chosen = (group) => boxes.filter((b) => b.name === group && b.checked).map((b) => b.value);
   function filter() {
     const verdicts = chosen("verdict"), evidence = chosen("evidence");
@@ -13,48 +16,55 @@
     const anyEvidence = boxes.every((b) => b.name !== "evidence" || b.checked);
     let shown = 0;
     for (const row of rows) {
-      const text = row.dataset.text;
-      const fits = verdicts.includes(row.dataset.verdict)
-        && (row.dataset.evidence ? evidence.includes(row.dataset.evidence) : anyEvidence) && words.every((word) => text.includes(word));
+      const { verdict, evidence: strength, text } = row.dataset;
+      const fits = verdicts.includes(verdict) && (strength ? evidence.includes(strength) : anyEvidence)
+        && words.every((word) => text.includes(word));
       row.hidden = !fits;
-      if (fits && row.tagName === "TR") shown += 1;
+      shown += fits;
     }
-    const total = rows.filter((row) => row.tagName === "TR").length;
-    status.textContent = `${shown} of ${total} claims shown`;
+    one("#shown").textContent = `${shown} of ${rows.length} claims shown`;
   }
   if (search) {
     boxes.forEach((box) => box.addEventListener("change", filter));
     search.addEventListener("input", filter);
-    document.querySelector("#reset").addEventListener("click", () => {
+    one("#reset").addEventListener("click", () => {
       boxes.forEach((box) => { box.checked = true; });
       search.value = "";
       filter();
     });
     filter();
   }
-  for (const pre of document.querySelectorAll(".tex pre")) {
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  }
+  function copyButton(words, text) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "copy";
+    button.textContent = words;
     button.addEventListener("click", async () => {
-      const text = pre.textContent;
-      try {
-        await navigator.clipboard.writeText(text);
-      } catch {
-        const area = document.createElement("textarea");
-        area.value = text;
-        document.body.append(area);
-        area.select();
-        document.execCommand("copy");
-        area.remove();
-      }
+      await copy(text);
       button.textContent = "copied";
-      setTimeout(() => { button.textContent = "copy"; }, 1500);
+      setTimeout(() => { button.textContent = words; }, 1500);
     });
-    pre.before(button);
+    return button;
   }
+  all(".formula[data-tex]").forEach((box) => box.append(copyButton("copy LaTeX", box.dataset.tex)));
+  all(".tex pre").forEach((pre) => pre.before(copyButton("copy", pre.textContent)));
+
   function openTarget() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = "";
+    try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
+    const target = document.getElementById(name);
     if (target && target.tagName === "DETAILS") {
       target.hidden = false;
       target.open = true;
@@ -66,15 +76,80 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a");
     const href = link && link.getAttribute("href");
-    if (href && href === location.hash) openTarget();
+    if (href && href === location.hash && !event.defaultPrevented) openTarget();
   });
+
+  const graph = one("svg.graph");
+  if (graph) {
+    const nodes = new Map(all("a[data-node]", graph).map((a) => [a.dataset.node, a]));
+    const edges = all(".edge", graph);
+    const says = one("#graph-says"), choice = one("#graph-choice");
+    const follow = (start, from, to) => {
+      const seen = new Set(), open = [start];
+      while (open.length) {
+        const here = open.pop();
+        for (const edge of edges) {
+          if (edge.dataset[from] === here && !seen.has(edge.dataset[to])) {
+            seen.add(edge.dataset[to]);
+            open.push(edge.dataset[to]);
+          }
+        }
+      }
+      return seen;
+    };
+    const fails = (id) => nodes.get(id).classList.contains("v-fails");
+    const claims = (number) => `${number} claim${number === 1 ? "" : "s"}`;
+    const choose = (id) => {
+      graph.classList.toggle("choosing", Boolean(id));
+      const below = id ? follow(id, "to", "from") : new Set(), above = id ? follow(id, "from", "to") : new Set();
+      for (const [name, a] of nodes) {
+        a.classList.toggle("chosen", name === id);
+        a.classList.toggle("below", below.has(name));
+        a.classList.toggle("above", above.has(name));
+      }
+      for (const edge of edges) {
+        const { from, to } = edge.dataset;
+        edge.classList.toggle("below", below.has(from) && (to === id || below.has(to)));
+        edge.classList.toggle("above", above.has(to) && (from === id || above.has(from)));
+      }
+      if (!id) { says.textContent = "Choose a claim to see what it rests on."; return; }
+      const bad = [...below].filter(fails);
+      const rests = below.size ? `rests on ${claims(below.size)}, ${bad.length} of which need a change` : "rests on no other claim";
+      const link = document.createElement("a");
+      link.href = nodes.get(id).getAttribute("href");
+      link.textContent = id;
+      const list = bad.length && bad.length < 9 ? ` (${bad.join(", ")})` : "";
+      says.replaceChildren(link, ` ${rests}${list}; ${claims(above.size)} rest${above.size === 1 ? "s" : ""} on it.`);
+    };
+    graph.addEventListener("click", (event) => {
+      const node = event.target.closest("a[data-node]");
+      if (!node) return;
+      event.preventDefault();
+      const again = node.classList.contains("chosen");
+      choose(again ? "" : node.dataset.node);
+      choice.value = all("option", choice).some((o) => o.value === node.dataset.node) && !again ? node.dataset.node : "";
+    });
+    choice.addEventListener("change", () => choose(choice.value));
+    if (choice.value) {
+      choose(choice.value);
+      const box = graph.parentElement, x = Number(one(".chosen rect").getAttribute("x"));
+      box.scrollLeft = x * (graph.clientWidth / graph.viewBox.baseVal.width) - box.clientWidth / 2;
+    }
+  }
+
+  all(".gallery figure").forEach((figure) => {
+    const turn = () => { figure.classList.toggle("large"); figure.scrollIntoView({ block: "nearest" }); };
+    figure.addEventListener("click", turn);
+    figure.addEventListener("keydown", (event) => { if (event.key === "Enter") turn(); });
+  });
+
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not(.tex, [open])")];
+    closed = root.classList.contains("print-full") ? all("details:not(.tex, [open])") : [];
     closed.forEach((d) => { d.open = true; });
-    const formulas = [...document.querySelectorAll(".scroll > math")];
+    const formulas = all(".scroll > math");
     const ems = formulas.map((m) => m.getBoundingClientRect().width / parseFloat(getComputedStyle(m).fontSize));
-    formulas.forEach((m, k) => { m.style.setProperty("--ems", (ems[k] + 0.2).toFixed(1)); });
+    formulas.forEach((m, k) => { if (ems[k]) m.style.setProperty("--ems", (ems[k] + 0.2).toFixed(1)); });
   });
   addEventListener("afterprint", () => closed.forEach((d) => { d.open = false; }));
   openTarget();

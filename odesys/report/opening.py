@@ -1,0 +1,293 @@
+"""The first screen of a page: do the theorems stand, the verdict bar, four numbers, and what to change, severest first.
+
+Every sentence is put together from verdicts, faults and causes; none is typed for a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..papers.claims import Claim, Outcome
+from ..papers.survival import FALLS, OPEN, STANDS, causes, score
+from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Evidence
+from .claim_entry import ClaimEntry, claim_entries
+from .content import Content
+from .short_change import short_change
+
+NAMED = 4  # theorems that are named in one breath
+SHOWN_NUMBERS = 4
+FAULT_NAMES = {
+    "false": ("false statement", "false statements"),
+    "proof": ("step of a proof", "steps of proofs"),
+    "constant": ("constant", "constants"),
+    "misprint": ("misprint", "misprints"),
+}
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "claim"), counted(2, "claim")
+    ('1 claim', '2 claims')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words with commas and an ``and``.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+# ---- the headline ----------------------------------------------------------------------------------------------------
+
+
+def headline(content: Content) -> str:
+    """Whether the main theorems stand, and what needs a change; important words between pairs of asterisks."""
+    if content.book is None or not content.outcomes:
+        return "No statement of this paper is registered."
+    return " ".join(filter(None, (theorems(content), _changes(content), _left_open(content))))
+
+
+def place(claim: Claim) -> str:
+    """What a claim is called in a sentence: Theorem 4.1; its id where it has no place of its own."""
+    name = claim.where.split(",")[0].split(";")[0].strip()
+    known = name.startswith(("Theorem", "Proposition", "Corollary", "Lemma"))
+    return name if known else claim.id
+
+
+def theorems(content: Content) -> str:
+    """The main theorems by how they stand; the last ones of the proof first."""
+    assert content.book is not None
+    graph = content.book.proof_graph()
+    mains = sorted((o for o in content.outcomes if o.claim.main), key=lambda o: _above(graph, o.claim.id))
+    parts = []
+    for word in (*STANDS, None):
+        names = [place(outcome.claim) for outcome in mains if outcome.stands == word]
+        if names:
+            parts.append((mains.index(next(o for o in mains if o.stands == word)), _stand(names, word, len(mains))))
+    return "; ".join(text for _, text in sorted(parts)) + "." if parts else ""
+
+
+def _above(graph: object, id: str) -> int:
+    import networkx as nx
+
+    return len(nx.descendants(graph, id))
+
+
+def _stand(names: Sequence[str], word: str | None, total: int) -> str:
+    several = len(names) > 1
+    if len(names) > NAMED:
+        subject = f"{len(names)} of {total} main theorems" if len(names) < total else f"All {total} main theorems"
+    else:
+        subject = listed(names)
+    if word is None:
+        return f"whether {subject} stand{'' if several else 's'} is not known at this level"
+    if word == OPEN:
+        return f"{subject} {'are' if several else 'is'} **open**"
+    if word == FALLS:
+        return f"{subject} **{'fall' if several else 'falls'}** as printed"
+    return f"{subject} **{'stand' if several else 'stands'}** {word}"
+
+
+def _changes(content: Content) -> str:
+    counts, found = score(content.outcomes), causes(content.outcomes)
+    failing = [o for o in content.outcomes if o.claim.scored and o.verdict.as_stated == FAILS]
+    total = counted(counts["claims"], "statement")
+    of = f"Of {total} of the paper checked here, **{counts.get(HOLDS, 0)} hold** as printed"
+    if not failing:
+        return f"{of}; nothing needs a change."
+    kinds = [counted(len(by_cause), *FAULT_NAMES[fault]) for fault, by_cause in found.items()]
+    text = f"{of} and **{len(failing)} need{'s' if len(failing) == 1 else ''} a change**"
+    if kinds:
+        text += f": {listed(kinds)}"
+        reasons = sum(map(len, found.values()))
+        text += f" ({counted(reasons, 'slip')} in all)" if reasons < len(failing) else ""
+    return f"{text}; {_mended(failing)}."
+
+
+def _mended(failing: Sequence[Outcome]) -> str:
+    fixed = [o.verdict.corrected for o in failing if o.verdict.corrected and o.verdict.corrected.as_stated == HOLDS]
+    proved = sum(each.evidence == Evidence.PROOF for each in fixed)
+    if not fixed:
+        return "no form that holds instead was found"
+    if len(failing) == 1:
+        return f"a form that holds instead is {'proved' if proved else 'given'}"
+    which = "each has a form" if len(fixed) == len(failing) else f"for {len(fixed)} of them there is a form"
+    return f"{which} that holds instead{f', {proved} of these proved' if proved else ''}"
+
+
+def _left_open(content: Content) -> str:
+    counts = score(content.outcomes)
+    left = [f"{counts[word]} {said}" for word, said in ((UNDECIDED, "undecided"), (UNTESTED, "out of reach of a test"))
+            if counts.get(word)]  # fmt: skip
+    text = f"{listed(left).capitalize()}." if left else ""
+    unrun = sum(claim.scored for claim in content.not_run)
+    return text + (
+        f" {counted(unrun, 'long check')} of level full {'was' if unrun == 1 else 'were'} not run." if unrun else ""
+    )
+
+
+# ---- the verdict bar -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of the verdict bar: its kind, a letter for those who see no colour, a word, and how many there are."""
+
+    kind: str
+    letter: str
+    word: str
+    count: int
+
+
+SEGMENTS = (
+    ("proof", "P", "proof"),
+    ("certificate", "C", "certificate"),
+    ("measurement", "M", "measured"),
+    *((f"fails f-{fault}", "✗", fault) for fault in reversed(FAULTS)),
+    ("fails f-", "✗", "fails"),
+    ("undecided", "?", "undecided"),
+    ("untested", "–", "untested"),
+    ("unrun", "·", "not run"),
+)
+
+
+def verdict_bar(entries: Sequence[ClaimEntry]) -> list[Segment]:
+    """The statements of the paper by answer: what holds by its evidence, what fails by its fault."""
+    kinds = [_kind(entry) for entry in entries if entry.claim.scored]
+    found = [Segment(kind, letter, word, kinds.count(kind)) for kind, letter, word in SEGMENTS]
+    return [segment for segment in found if segment.count]
+
+
+def _kind(entry: ClaimEntry) -> str:
+    if entry.outcome is None:
+        return "unrun"
+    if entry.word == HOLDS:
+        return entry.evidence
+    return f"fails f-{entry.outcome.verdict.fault}" if entry.word == FAILS else entry.word
+
+
+# ---- four numbers ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number worth showing: what it is, an exponent above it where it has one, and what it says."""
+
+    value: str
+    says: str
+    power: str = ""
+
+
+def numbers(content: Content) -> list[Figure]:
+    """At most four: sizes of the systems, law of the width, symbols, drift; then what was proved, and the switches."""
+    found = [
+        *sizes(content),
+        *_law(content),
+        *symbols(content),
+        *_drift(content),
+        *_proved(content),
+        *_switches(content),
+    ]
+    return found[:SHOWN_NUMBERS]
+
+
+def sizes(content: Content) -> list[Figure]:
+    """Numbers of equations: the largest system, the quotient, the smallest."""
+    known = {part.name: part.dimension for part in content.systems if part.dimension}
+    if not known:
+        return []
+    chain = [max(known, key=lambda name: known[name]), *(["quotient"] if "quotient" in known else [])]
+    chain += [min(known, key=lambda name: known[name])]
+    shown = [name for k, name in enumerate(chain) if known[name] not in [known[other] for other in chain[:k]]]
+    which = "" if len(shown) == 1 else f": {', '.join(name.replace('_', ' ') for name in shown)}"
+    return [Figure(" → ".join(f"{known[name]:,}" for name in shown), f"equations{which}")]
+
+
+def _law(content: Content) -> list[Figure]:
+    law = content.comparison.get("exponent") if content.comparison else None
+    if not law:
+        return []
+    low, high = (f"{law[end]:.2f}".replace("-", "−") for end in ("low", "high"))
+    says = f"distance of networks to the theory; 95 % interval {low} to {high}"
+    return [Figure("width", says, f"{law['value']:.2f}".replace("-", "−"))]
+
+
+def symbols(content: Content) -> list[Figure]:
+    """Parameters for whose every value there is one system."""
+    free = [p for p in content.paper.parameters if "symbol" in p.words]
+    return [Figure(f"every {p.name}", f"one system for all: {p.help}") for p in free[:1]]
+
+
+def _drift(content: Content) -> list[Figure]:
+    drift = content.simulation.get("invariant_drift") if content.simulation else None
+    if not drift:
+        return []
+    mantissa, _, power = f"{drift:.0e}".partition("e")
+    return [
+        Figure(
+            f"{mantissa} × 10",
+            "largest drift of the conserved quantities in the run",
+            str(int(power)).replace("-", "−"),
+        )
+    ]
+
+
+def _proved(content: Content) -> list[Figure]:
+    counted_ones = [o for o in content.outcomes if o.claim.scored]
+    strong = sum(o.verdict.evidence > Evidence.MEASUREMENT for o in counted_ones)
+    return [Figure(f"{strong} of {len(counted_ones)}", "statements settled by proof or certificate")] if strong else []
+
+
+def _switches(content: Content) -> list[Figure]:
+    events = (content.simulation or {}).get("events", ())
+    kinds = {kind: sum(event["kind"] == kind for event in events) for kind in ("switch", "slide")}
+    if not any(kinds.values()):
+        return []
+    return [Figure(f"{kinds['switch']} + {kinds['slide']}", "switches of gates, and slides along a kink, in the run")]
+
+
+# ---- what to change --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """One slip of the paper: its fault, the claims it shows in, and the pieces that change where that is short."""
+
+    cause: str
+    fault: str
+    entries: tuple[ClaimEntry, ...]
+    pieces: tuple[str, str] | None = None
+
+    @property
+    def first(self) -> ClaimEntry:
+        """The claim it shows in first."""
+        return self.entries[0]
+
+
+def changes(content: Content) -> list[Change]:
+    """Slips of the paper, severest first; a claim stands under its severest one."""
+    entries, placed = {entry.claim.id: entry for entry in claim_entries(content)}, set[str]()
+    found = []
+    for fault, by_cause in causes(content.outcomes).items():
+        for cause, outcomes in by_cause.items():
+            found.append(_change(cause, fault, [o for o in outcomes if o.claim.id not in placed], entries))
+            placed |= {o.claim.id for o in outcomes}
+    other = [e for e in entries.values() if e.claim.scored and e.word == FAILS and e.claim.id not in placed]
+    found += [Change(entry.claim.id, "", (entry,), _pieces(entry)) for entry in other]
+    return [change for change in found if change.entries]
+
+
+def _change(cause: str, fault: str, outcomes: Sequence[Outcome], entries: dict[str, ClaimEntry]) -> Change:
+    shown = tuple(entries[outcome.claim.id] for outcome in outcomes)
+    return Change(cause, fault, shown, next(filter(None, map(_pieces, shown)), None))
+
+
+def _pieces(entry: ClaimEntry) -> tuple[str, str] | None:
+    fixed = entry.verdict.corrected if entry.verdict is not None else None
+    return short_change(entry.claim.statement, fixed.statement) if fixed is not None else None

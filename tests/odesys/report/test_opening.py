@@ -1,0 +1,52 @@
+"""The first screen: its sentences come out of verdicts, faults and causes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from odesys.papers import registry
+from odesys.papers.survival import causes, score
+from odesys.report.claim_entry import claim_entries
+from odesys.report.content import Content, SystemPart
+from odesys.report.opening import changes, headline, numbers, verdict_bar
+from tests.report_pages import stand_in, toy
+
+MakeContent = Callable[..., Content]
+
+
+def test_the_headline_counts_what_was_found(toy_content: MakeContent) -> None:
+    said = headline(toy_content())
+    assert "Of 2 statements of the paper checked here, **0 hold**" in said and "**1 needs a change**" in said
+    assert "a form that holds instead is proved" in said and "1 undecided" in said and "1 long check" in said
+    assert headline(toy_content(replace(toy(), book=None))) == "No statement of this paper is registered."
+
+
+def test_theorems_come_first_and_counts_agree(tmp_path: Path) -> None:
+    content = stand_in(registry.find_paper("two_mixture"), tmp_path)
+    said, counts, found = headline(content), score(content.outcomes), changes(content)
+    assert said.startswith("Theorem") and f"**{counts['fails']} need a change**" in said
+    assert [change.fault for change in found] == [
+        f for f, by_cause in causes(content.outcomes).items() for _ in by_cause
+    ]
+    shown = [entry.claim.id for change in found for entry in change.entries]
+    assert len(shown) == len(set(shown)) == counts["fails"]
+    bar = verdict_bar(claim_entries(content))
+    assert len({segment.kind for segment in bar}) == len(bar)
+    assert sum(s.count for s in bar) == counts["claims"] + sum(claim.scored for claim in content.not_run)
+
+
+def test_numbers_are_those_of_the_parts(toy_content: MakeContent) -> None:
+    content = toy_content()
+    content.systems = [
+        SystemPart("full", "flow", 80),
+        SystemPart("quotient", "flow", 22),
+        SystemPart("small", "flow", 8),
+    ]
+    content.comparison = {"exponent": {"value": -0.58, "low": -0.76, "high": -0.41}}
+    content.simulation = {"invariant_drift": 3.1e-14, "events": [{"kind": "switch"}, {"kind": "slide"}]}
+    first, second, third, fourth = numbers(content)
+    assert first.value == "80 → 22 → 8" and first.says == "equations: full, quotient, small"
+    assert (second.value, second.power) == ("width", "−0.58") and "−0.76 to −0.41" in second.says
+    assert (third.value, third.power) == ("3 × 10", "−14") and fourth.value == "1 of 2"
