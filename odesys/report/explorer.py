@@ -37,7 +37,7 @@ FLOATS = Arithmetic({name: record.floats for name, record in graph.FUNCTIONS.ite
 
 @dataclass(frozen=True)
 class Fragment:
-    """An explorer as text of a page: its element, its style, its script, and what a content policy says of the script."""
+    """An explorer as text of a page: its element, its style and its script."""
 
     html: str
     style: str
