@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "descent", "quotient", "mean_field", "frozen")
 PROTOCOLS = ("mean-field", "descent")
@@ -51,5 +51,6 @@ PAPER = Paper.of_package(
     title="Benign overfitting of a one-layer vision transformer",
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
     parameters=PARAMETERS,
+    default="mean_field",
     setting=load_later(f"{__name__}.setting", "whole"),
 )

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "flow", "raw", "saddle")
 PROTOCOLS = ("recursion", "flow", "optimisers")

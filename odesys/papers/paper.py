@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ParameterError
-from ..terminal import Progress
+from ..terminal import Progress, silent
 
 if TYPE_CHECKING:
     from ..derive.motion import Rule
@@ -190,6 +190,9 @@ class CompareFunction(Protocol):
 class Paper:
     """Everything the command line needs to know about a paper.
 
+    Systems and protocols take the parameters that are given and fill in the defaults of the others. `default` is the
+    system that ``odesys derive`` takes where none is named: the quotient unless a paper says another.
+
     >>> toy = Paper("toy", "A toy", "nobody, never", (Parameter("omega", 0.1, "initial scale"),), {}, {}, {})
     >>> toy.read_parameters({"omega": "0.5"}), toy.claims()
     ({'omega': 0.5}, [])
@@ -199,8 +202,8 @@ class Paper:
     title: str
     reference: str
     parameters: tuple[Parameter, ...]
-    systems: Mapping[str, Callable[[Mapping[str, Any]], System]]
-    protocols: Mapping[str, Callable[[Mapping[str, Any], Progress], Simulation]]
+    systems: Mapping[str, Callable[..., System]]
+    protocols: Mapping[str, Callable[..., Simulation]]
     figures: Mapping[str, FigureSpec]
     compare: CompareFunction | None = None
     book: Callable[[], ClaimBook] | None = None
@@ -208,6 +211,36 @@ class Paper:
     formulas: Callable[[Mapping[str, Any]], Sequence[Formula]] | None = None  # what a setting does not say
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
+    default: str = ""
+
+    def __post_init__(self) -> None:
+        first = "quotient" if "quotient" in self.systems else next(iter(self.systems), "")
+        filled = {
+            "default": self.default or first,
+            "systems": {name: self._filling(build) for name, build in self.systems.items()},
+            "protocols": {name: self._filling(run, silent) for name, run in self.protocols.items()},
+        }
+        for name, value in filled.items():
+            object.__setattr__(self, name, value)
+
+    def _filling(self, function: Callable[..., Any], *more: Any) -> Callable[..., Any]:
+        """The same function, given some parameters or none, and where it takes more, the last ones or none."""
+
+        @wraps(function, assigned=("__doc__",))
+        def call(given: Mapping[str, Any] | None = None, *rest: Any) -> Any:
+            self._known(given or {})
+            defaults = {p.name: p.default for p in self.parameters}
+            return function({**defaults, **(given or {})}, *(rest or more))
+
+        function = getattr(function, "filled", function)  # of a copy of a paper
+        call.filled = function  # type: ignore[attr-defined]
+        return call
+
+    def _known(self, given: Mapping[str, Any]) -> None:
+        known = [p.name for p in self.parameters]
+        unknown = sorted(set(given) - set(known))
+        if unknown:
+            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
 
     @classmethod
     def of_package(
@@ -269,8 +302,5 @@ class Paper:
 
         With `symbols` a parameter that can stay open may be given as ``symbol``.
         """
-        known = {p.name: p for p in self.parameters}
-        unknown = sorted(set(settings) - set(known))
-        if unknown:
-            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
-        return {name: p.read(settings[name], symbols) if name in settings else p.default for name, p in known.items()}
+        self._known(settings)
+        return {p.name: p.read(settings[p.name], symbols) if p.name in settings else p.default for p in self.parameters}

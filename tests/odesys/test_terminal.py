@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 
 import pytest
 
-from odesys.terminal import print_files, print_table, progress_bar, silent
+from odesys.terminal import print_files, print_table, progress_bar, say, silent
 
 
 class Terminal(io.StringIO):
@@ -34,3 +35,35 @@ def test_a_bar_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> N
             progress("stage 1", 0.5)
             assert (progress is silent) == (stream is pipe)
     assert pipe.getvalue() == "" and "stage 1" in screen.getvalue()
+
+
+def test_lines_are_wrapped_between_words_where_somebody_reads_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = "one two-three --four=five/six_seven eight"
+    say(text, 4, mark="holds")
+    assert capsys.readouterr().out == f"    ✓ {text}\n"
+    monkeypatch.setenv("COLUMNS", "24")
+    say(f"\n{text}", 4, mark="holds")
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "    ✓ one two-three",
+        "        --four=five/six_seven",
+        "        eight",
+    ]
+
+
+def test_tables_do_not_break_words(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    print_table("", ["claim", "title"], [["E.5-proof/notice", "a/long/word/that/is/not/broken and more"]])
+    out = capsys.readouterr().out
+    assert "E.5-proof/notice" in out and "a/long/word/that/is/not/broken" in out
+
+
+def test_marks_are_ascii_where_nothing_else_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    say("it fails", mark="fails")
+    sys.stdout.flush()
+    assert raw.getvalue() == b"x it fails\n"
