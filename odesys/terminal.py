@@ -48,7 +48,24 @@ def silent(step: str, fraction: float) -> None:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A bar on stderr if that is a terminal, below the cell in a notebook, nothing otherwise."""
+    """A bar on stderr if that is a terminal, below the cell in a notebook, nothing otherwise.
+
+    Parameters
+    ----------
+    title : str
+        What is shown until the first step is named.
+
+    Yields
+    ------
+    Progress
+        A function of a step's name and the fraction that is done; `compare`, `integrate` and others take it.
+
+    Examples
+    --------
+    >>> from odesys import progress_bar
+    >>> with progress_bar("training") as progress:
+    ...     progress("network 1 of 2", 0.5)
+    """
     notebook = "ipykernel" in sys.modules and hasattr(sys.stderr, "topic")  # the stream that a kernel puts there
     if not notebook and not sys.stderr.isatty():
         yield silent

@@ -18,6 +18,8 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Any
 
+from .shortening import shortened
+
 HOLDS, FAILS, UNDECIDED, UNTESTED = ANSWERS = ("holds", "fails", "undecided", "untested")
 FAULTS = ("misprint", "constant", "proof", "false")  # from the mildest to the severest
 INSIDE, APPROACHED, OUTSIDE = WHERE = ("inside", "approached", "outside")
@@ -168,7 +170,7 @@ class Corrected:
 # ---- the verdict -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer for one statement taken literally; `corrected`, `sharpened` and `constants` say what is true.
 
@@ -207,6 +209,16 @@ class Verdict:
             )
         if self.fault and (self.fault not in FAULTS or self.as_stated != FAILS):
             raise ValueError(f"only a failure has a fault, one of {', '.join(FAULTS)}, not {self.fault!r}")
+
+    def __repr__(self) -> str:
+        fault = f", {self.fault}" if self.fault else ""
+        why = f": {self.witness.sentence if isinstance(self.witness, Witness) else self.witness or self.residual}"
+        return shortened(f"<Verdict: {self.as_stated}, {self.evidence}{fault}{why if why != ': ' else ''}>")
+
+    def _repr_html_(self) -> str:
+        from .report.cards import verdict_card
+
+        return verdict_card(self)
 
     def __bool__(self) -> bool:
         raise TypeError("a verdict has no truth value; look at .as_stated (holds, fails, undecided, untested)")

@@ -7,20 +7,25 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.integrate import OdeSolution
 
-from odesys.errors import EquationError, ParameterError
+from odesys.errors import EquationError, OdesysError, ParameterError
 from odesys.expr import graph
 from odesys.expr.field import BlockField
 from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
 from odesys.files import write_bytes
 from odesys.jit.codegen import Compiled, node_function
+from odesys.shortening import shortened, some
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,7 @@ class Cost:
         return asdict(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """One run of a flow or a map.
 
@@ -157,6 +162,72 @@ class Trajectory:
     stop: str = "end"
     cost: Cost = Cost()
     solution: OdeSolution | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        events = f", {len(self.events)} events" if self.events else ""
+        span = f"{self.start_time:g} to {self.end_time:g} ({self.stop})"
+        return shortened(f"<{type(self).__name__} of {some(self.names)}: {len(self.times)} rows, {span}{events}>")
+
+    def _repr_html_(self) -> str:
+        from odesys.report.cards import run_card
+
+        return run_card(self)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A state or an observable along the recorded times, shape (k,), or the times themselves as ``run["t"]``."""
+        if name in self.names:
+            return self.state(name)
+        if name == TIME:
+            return self.times
+        known = observable_names(self.system)
+        if name in known:
+            return self.observable(name)
+        near = get_close_matches(str(name), [*known, *self.names], 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise EquationError(
+            f"{name!r} is neither a state nor an observable of this run; the observables are {_some(tuple(known))}, "
+            f"the states {_some(self.names)}{hint}"
+        )
+
+    def to_dataframe(self, observables: Sequence[str] | None = None) -> pd.DataFrame:
+        """A pandas table with the times as its index: all states, and the observables asked for (all if None).
+
+        >>> from odesys import System, integrate, sym
+        >>> run = integrate(System.from_equations({"x": -sym("x")}), [1.0], (0.0, 1.0), t_eval=[0.0, 1.0])
+        >>> print(run.to_dataframe().round(3))
+                 x
+        t
+        0.0  1.000
+        1.0  0.368
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise OdesysError("to_dataframe needs pandas (pip install pandas); to_csv and run[name] do not") from error
+        wanted = observable_names(self.system) if observables is None else observables
+        columns = {**dict(zip(self.names, self.states.T, strict=True)), **{n: self.observable(n) for n in wanted}}
+        return pd.DataFrame(columns, index=pd.Index(self.times, name=TIME))
+
+    def plot(self, *names: str, ax: Any = None, **options: Any) -> Any:
+        """Draw states or observables over time; in a notebook the picture shows below the cell.
+
+        Parameters
+        ----------
+        *names : str
+            What to draw. The default is the loss if there is one, otherwise the first eight states.
+        ax : matplotlib Axes, optional
+            Where to draw instead of in a new figure.
+        **options : Any
+            Passed on to ``Axes.plot``, such as ``linestyle="--"``.
+
+        Returns
+        -------
+        matplotlib Axes
+            With the curves; switches are thin lines, slides grey bands. ``ax.figure.savefig`` writes a file.
+        """
+        from ..pictures.runs import plot_run
+
+        return plot_run(self, names, ax, options)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,14 +275,14 @@ class Trajectory:
 
         `system` has the same states; this is how the population loss is followed through a stage with another loss.
         """
-        table = self._table if system is None else _table(system, self.parameters, self.times, self.states)
+        table = self._table if system is None else observable_table(system, self.parameters, self.times, self.states)
         if name not in table:
             raise EquationError(f"{name!r} is not an observable; the observables are {_some(tuple(table))}")
         return table[name]
 
     @cached_property
     def _table(self) -> dict[str, np.ndarray]:
-        return _table(self.system, self.parameters, self.times, self.states)
+        return observable_table(self.system, self.parameters, self.times, self.states)
 
     @cached_property
     def final(self) -> dict[str, float]:
@@ -266,7 +337,7 @@ class Trajectory:
         return write_atomic(path, write)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StagedTrajectory(Trajectory):
     """Runs one after the other on one state layout: reads as one trajectory, keeps its parts.
 
@@ -356,7 +427,7 @@ def _compiled(system: System, parameters: Mapping[str, float]) -> Any:
     return system.compile({name: value for name, value in parameters.items() if name in system.parameters})
 
 
-def _table(
+def observable_table(
     system: System, parameters: Mapping[str, float], times: np.ndarray, states: np.ndarray
 ) -> dict[str, np.ndarray]:
     return dict(_compiled(system, parameters).observed(times, states))

@@ -24,11 +24,12 @@ import numpy as np
 
 from ..errors import EquationError
 from ..exact.rewriting import has_floats
-from ..exact.zero import ZeroResult, zero_test
+from ..exact.zero import ZeroResult, in_short, zero_test
 from ..expr import graph
 from ..expr.functions import FUNCTIONS
 from ..expr.graph import Node
 from ..expr.system import TIME, System
+from ..shortening import shortened
 from .modular import PRIMES_TRIED, kernel, kernel_modulo, primes, residues
 from .polynomial_form import is_rational, polynomial_context, quotients
 
@@ -42,13 +43,21 @@ Monomial = tuple[int, ...]  # indices of variables, sorted, with repetition
 Polynomial = dict[Monomial, Fraction]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FirstIntegral:
     """A conserved quantity, and how it was proved."""
 
     name: str
     node: Node
     proof: str
+
+    def __repr__(self) -> str:
+        return shortened(f"<FirstIntegral {self.name} = {in_short(self.node)}, proved: {self.proof}>")
+
+    def _repr_latex_(self) -> str | None:
+        from ..report.cards import integral_tex
+
+        return integral_tex(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +86,14 @@ class Integrals(Sequence[FirstIntegral]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<Integrals: {len(self)}, {'complete' if self.complete else 'not complete'} for {self.ansatz}>"
+        return shortened(
+            f"<Integrals: {len(self)}, {'complete' if self.complete else 'not complete'} for {self.ansatz}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import integrals_card
+
+        return integrals_card(self)
 
 
 def lie_derivative(system: System, node: Any) -> Node:

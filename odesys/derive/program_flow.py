@@ -24,6 +24,7 @@ from ..model.paths import Path
 from ..program.data import Data
 from ..program.naming import Naming
 from ..program.program import Program
+from ..shortening import shortened
 from .assembly import path_layout, path_leaves, term_block
 from .closure import Closure, close, gradient_terms, restricted
 from .initial import gram_parameters, infinite_width, unit_gram, weight_values
@@ -64,7 +65,12 @@ class Flow:
 
     def __repr__(self) -> str:
         maps, moving = ", ".join(self.program.maps), ", ".join(self.train)
-        return f"Flow({self.system.dimension} states of {maps}; trained {moving})"
+        return shortened(f"Flow({self.system.dimension} states of {maps}; trained {moving})")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import flow_card
+
+        return flow_card(self)
 
     @property
     def layout(self) -> Layout:

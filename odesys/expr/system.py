@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EquationError
+from ..shortening import shortened, some
 from . import graph
 from .field import BlockField, Field, ScalarField
 from .graph import Node
@@ -60,7 +61,7 @@ class State:
     orbit: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     r"""A dynamical system :math:`\dot x = F(x; p)` (kind ``flow``) or :math:`x^+ = F(x; p)` (kind ``map``).
 
@@ -103,6 +104,20 @@ class System:
         other = sorted(set(self.structure) - set(self.names))
         if other:
             raise EquationError(f"the structure is that of states, and {other[0]} is not a state")
+
+    def __repr__(self) -> str:
+        given = f", parameters {some(self.parameters)}" if self.parameters else ""
+        return shortened(f"<System: {self.kind} of {self.dimension} states ({some(self.names)}){given}>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import system_card
+
+        return system_card(self)
+
+    def _repr_latex_(self) -> str | None:
+        from ..report.cards import system_tex
+
+        return system_tex(self)
 
     @classmethod
     def from_equations(
@@ -309,10 +324,20 @@ class System:
         return equilibria(self, parameters, box, seed)
 
     def latex(self, **options: Any) -> str:
-        """The equations as TeX; options as in `odesys.tex.latex.system_latex`."""
+        r"""The equations as TeX for math mode, so that ``Math(system.latex())`` shows them in a notebook.
+
+        With ``environment="align"`` they are a fragment of a paper with numbered equations, with ``document=True`` a
+        whole article; other options as in `odesys.tex.latex.system_latex`.
+
+        >>> x = graph.sym("x")
+        >>> print(System.from_equations({"x": -x}).latex())
+        \begin{aligned}
+        \dot{x} &= -x
+        \end{aligned}
+        """
         from ..tex.latex import system_latex
 
-        return system_latex(self, **options)
+        return system_latex(self, **{"environment": "aligned", **options})
 
     def to_json(self) -> str:
         """Lossless JSON text."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import OdesysError
+from ..shortening import shortened, some
 from ..verdicts import ANSWERS, HOLDS, Verdict
 from . import rule as verdict_rule
 from .hypotheses import Hypothesis, Symbol, natural_hypotheses
@@ -44,7 +45,7 @@ class CheckError(OdesysError):
     """The check of a claim broke off instead of giving a verdict; `.claim` says which."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Claim:
     """One statement of a paper: how it is printed, how it is read, what it rests on, and how it is checked."""
 
@@ -68,6 +69,14 @@ class Claim:
     for_all: tuple[str, ...] = ()  # sizes, such as K, that the statement is about all values of
     repairs: tuple[str, ...] = ()  # failing claims whose use above this claim makes good
     main: bool = False  # a theorem of which a reader wants to know whether it stands
+
+    def __repr__(self) -> str:
+        return shortened(f"<Claim {self.paper} {self.id}: {self.title} ({self.kind}, {self.where or self.origin})>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import claim_card
+
+        return claim_card(self)
 
     @property
     def judged(self) -> bool:
@@ -179,6 +188,14 @@ class ClaimBook:
         self._claims: dict[str, Claim] = {}
         self._unaffected: dict[tuple[str, str], str] = {}
         self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
+
+    def __repr__(self) -> str:
+        return shortened(f"<ClaimBook {self.paper}: {len(self._claims)} claims ({some(self._claims)})>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import book_card
+
+        return book_card(self)
 
     def claim(
         self,

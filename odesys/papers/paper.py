@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ParameterError
-from ..terminal import Progress, silent
+from ..terminal import Progress, progress_bar
 
 if TYPE_CHECKING:
     from ..derive.motion import Rule
@@ -218,19 +218,22 @@ class Paper:
         filled = {
             "default": self.default or first,
             "systems": {name: self._filling(build) for name, build in self.systems.items()},
-            "protocols": {name: self._filling(run, silent) for name, run in self.protocols.items()},
+            "protocols": {name: self._filling(run, f"{self.name}, {name}") for name, run in self.protocols.items()},
         }
         for name, value in filled.items():
             object.__setattr__(self, name, value)
 
-    def _filling(self, function: Callable[..., Any], *more: Any) -> Callable[..., Any]:
-        """The same function, given some parameters or none, and where it takes more, the last ones or none."""
+    def _filling(self, function: Callable[..., Any], title: str = "") -> Callable[..., Any]:
+        """The same function, given some parameters or none; with a title it shows progress unless told how."""
 
         @wraps(function, assigned=("__doc__",))
         def call(given: Mapping[str, Any] | None = None, *rest: Any) -> Any:
             self._known(given or {})
             defaults = {p.name: p.default for p in self.parameters}
-            return function({**defaults, **(given or {})}, *(rest or more))
+            if rest or not title:
+                return function({**defaults, **(given or {})}, *rest)
+            with progress_bar(title) as progress:
+                return function({**defaults, **(given or {})}, progress)
 
         function = getattr(function, "filled", function)  # of a copy of a paper
         call.filled = function  # type: ignore[attr-defined]

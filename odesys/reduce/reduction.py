@@ -28,6 +28,7 @@ from ..expr.field import BlockField
 from ..expr.graph import ZERO, Node, sym
 from ..expr.system import System, state_vector
 from ..expr.tape import ARRAYS, Tape
+from ..shortening import shortened
 from ..verdicts import UNDECIDED, Evidence, Verdict, measured, refuted, undecided
 
 EXACT_LIMIT = 2000  # nodes in all residuals together up to which a proof is tried
@@ -63,7 +64,15 @@ class Reduction:
             warnings.warn(text, NothingMovesWarning, stacklevel=4)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._sizes()} states, only for starts {self.starts}>"
+        return shortened(f"<{type(self).__name__}: {self._sizes()} states, only for starts {self.starts}>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import reduction_card
+
+        return reduction_card(self)
+
+    def _repr_latex_(self) -> str | None:
+        return self.system._repr_latex_()
 
     def _sizes(self) -> str:
         return f"{self._source_said()} -> {self.system.dimension}"
