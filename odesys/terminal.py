@@ -41,6 +41,15 @@ MARKS = {
 def silent(step: str, fraction: float) -> None:
     """Progress that says nothing.
 
+    Parameters
+    ----------
+    step : str
+        What is being done.
+    fraction : float
+        How much of it is done.
+
+    Examples
+    --------
     >>> silent("half of the runs", 0.5) is None
     True
     """

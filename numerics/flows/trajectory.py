@@ -55,10 +55,22 @@ class Event:
 class StopWhen:
     """An event to look for: `expression` passes `level`, upwards (`direction` +1), downwards (-1) or either way (0).
 
-    expression : name of a state or an observable; a node or SymPy expression in states, parameters, observables and t;
-        or a function of (t, x).
-    terminal : stop there; otherwise the event is only recorded.
+    Parameters
+    ----------
+    name : str
+        What the event is called; the run stops with ``event:NAME``.
+    expression : Any
+        Name of a state or an observable; a node or SymPy expression in states, parameters, observables and t; or a
+        function of (t, x).
+    direction : int, optional
+        +1 upwards, -1 downwards, 0 either way.
+    terminal : bool, optional
+        Stop there; otherwise the event is only recorded.
+    level : float, optional
+        The value that is passed.
 
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> fall = System.from_equations({"h": sym("v"), "v": -10 + 0 * sym("v")})
     >>> run = integrate(fall, [5.0, 0.0], (0.0, 9.0), events=[StopWhen("ground", "h", direction=-1)])
@@ -138,13 +150,29 @@ class Trajectory:
 
     Parameters
     ----------
-    system, parameters : what was run, and the numbers bound to its parameters.
-    times, states : recorded times (k,) and states (k, n); for a map the times are step numbers.
-    end_time, end_state : where the run stopped, also if that time was not to be recorded.
-    events : all events in the order of time.
-    stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
-    solution : dense output, one piece per step, broken where a gate switches; None for a map.
+    system : System
+        What was run.
+    parameters : Mapping[str, float]
+        The numbers bound to its parameters.
+    times : np.ndarray
+        Recorded times, shape (k,); for a map step numbers.
+    states : np.ndarray
+        Recorded states, shape (k, n).
+    end_time : float
+        Where the run stopped, also if that time was not to be recorded.
+    end_state : np.ndarray
+        The state there.
+    events : tuple[Event, ...], optional
+        All events in the order of time.
+    stop : str, optional
+        ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
+    cost : Cost, optional
+        Evaluations, steps and seconds.
+    solution : OdeSolution, optional
+        Dense output, one piece per step, broken where a gate switches; None for a map.
 
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> decay = System.from_equations({"x": -sym("x")}, observables={"square": sym("x") ** 2})
     >>> run = integrate(decay, [1.0], (0.0, 1.0))
@@ -192,6 +220,18 @@ class Trajectory:
     def to_dataframe(self, observables: Sequence[str] | None = None) -> pd.DataFrame:
         """A pandas table with the times as its index: all states, and the observables asked for (all if None).
 
+        Parameters
+        ----------
+        observables : Sequence[str], optional
+            Names of observables to add; by default all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per recorded time.
+
+        Examples
+        --------
         >>> from odesys import System, integrate, sym
         >>> run = integrate(System.from_equations({"x": -sym("x")}), [1.0], (0.0, 1.0), t_eval=[0.0, 1.0])
         >>> print(run.to_dataframe().round(3))
@@ -243,6 +283,16 @@ class Trajectory:
         """States at one time, shape (n,), or at several, (k, n), by dense output; a map has its recorded steps only.
 
         Where a state map made a stage start elsewhere, the value at that very time is the one before.
+
+        Parameters
+        ----------
+        t : Any
+            A time or an array of times.
+
+        Returns
+        -------
+        np.ndarray
+            Shape (n,) for one time, (k, n) for several.
         """
         wanted = np.asarray(t, dtype=float)
         inside = (wanted >= self.start_time) & (wanted <= self.end_time)
@@ -265,7 +315,18 @@ class Trajectory:
         return result
 
     def state(self, name: str) -> np.ndarray:
-        """One state along the recorded times, shape (k,)."""
+        """One state along the recorded times, shape (k,).
+
+        Parameters
+        ----------
+        name : str
+            Of a state.
+
+        Returns
+        -------
+        np.ndarray
+            Shape (k,).
+        """
         if name not in self.names:
             raise EquationError(f"{name!r} is not a state; the states are {_some(self.names)}")
         return self.states[:, self.names.index(name)]
@@ -274,6 +335,18 @@ class Trajectory:
         """One observable along the recorded times, shape (k,); with `system` an observable of that system instead.
 
         `system` has the same states; this is how the population loss is followed through a stage with another loss.
+
+        Parameters
+        ----------
+        name : str
+            Of an observable.
+        system : System, optional
+            Where to take the observable from instead.
+
+        Returns
+        -------
+        np.ndarray
+            Shape (k,).
         """
         table = self._table if system is None else observable_table(system, self.parameters, self.times, self.states)
         if name not in table:
@@ -291,7 +364,20 @@ class Trajectory:
         return {**table, **dict(zip(self.names, self.end_state.tolist(), strict=True))}
 
     def times_of(self, kind: str, name: str | None = None) -> list[float]:
-        """Times of the events of one kind, of all names or of one."""
+        """Times of the events of one kind, of all names or of one.
+
+        Parameters
+        ----------
+        kind : str
+            ``switch``, ``slide``, ``stage`` or ``user``.
+        name : str, optional
+            Of the event; by default all.
+
+        Returns
+        -------
+        list[float]
+            In the order of time.
+        """
         return [e.time for e in self.events if e.kind == kind and name in (None, e.name)]
 
     @property
@@ -304,7 +390,18 @@ class Trajectory:
         )
 
     def to_npz(self, path: str | Path) -> Path:
-        """Save times, states, names, parameters, events and stop reason; no pickled objects."""
+        """Save times, states, names, parameters, events and stop reason; no pickled objects.
+
+        Parameters
+        ----------
+        path : str | Path
+            Where to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         arrays: dict[str, Any] = {
             "times": self.times,
             "states": self.states,
@@ -323,7 +420,20 @@ class Trajectory:
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
     def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
-        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly."""
+        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly.
+
+        Parameters
+        ----------
+        path : str | Path
+            Where to write.
+        observables : Sequence[str], optional
+            Names of observables to add.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         columns = [self.times, *self.states.T, *(self.observable(name) for name in observables)]
 
         def write(file: IO[bytes]) -> None:
@@ -341,6 +451,33 @@ class Trajectory:
 class StagedTrajectory(Trajectory):
     """Runs one after the other on one state layout: reads as one trajectory, keeps its parts.
 
+    Parameters
+    ----------
+    system : System
+        What was run.
+    parameters : Mapping[str, float]
+        The numbers bound to its parameters.
+    times : np.ndarray
+        Recorded times, shape (k,); for a map step numbers.
+    states : np.ndarray
+        Recorded states, shape (k, n).
+    end_time : float
+        Where the run stopped, also if that time was not to be recorded.
+    end_state : np.ndarray
+        The state there.
+    events : tuple[Event, ...], optional
+        All events in the order of time.
+    stop : str, optional
+        ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
+    cost : Cost, optional
+        Evaluations, steps and seconds.
+    solution : OdeSolution, optional
+        Dense output, one piece per step, broken where a gate switches; None for a map.
+    parts : Mapping[str, Trajectory], optional
+        The runs by the names of their stages.
+
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> decay = System.from_equations({"x": -sym("x")})
     >>> first = integrate(decay, [1.0], (0.0, 1.0))
@@ -364,6 +501,20 @@ def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] |
     The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of
     the last run; observables come from each run's own.
 
+    Parameters
+    ----------
+    trajectories : Sequence[Trajectory]
+        Runs that continue each other.
+    names : Sequence[str], optional
+        What they are called, by default 1, 2, ...
+
+    Returns
+    -------
+    StagedTrajectory
+        One trajectory; `parts` has the runs by name.
+
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> decay = System.from_equations({"x": -sym("x")})
     >>> first = integrate(decay, [1.0], (0.0, 1.0))

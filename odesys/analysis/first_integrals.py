@@ -104,6 +104,20 @@ def lie_derivative(system: System, node: Any) -> Node:
     Gates count as constants, so the answer is about motion between switching surfaces; a quantity that jumps there
     needs more.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    node : Any
+        The quantity: a node, a SymPy expression or a name.
+
+    Returns
+    -------
+    Node
+        The rate of change, or for a map the change in one step.
+
+    Examples
+    --------
     >>> from odesys import System, lie_derivative, sym
     >>> x, y = sym("x"), sym("y")
     >>> lie_derivative(System.from_equations({"x": y, "y": -x}), x**2 + y**2)
@@ -130,6 +144,24 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
 
     A quantity with gates of its own must not jump where the flow crosses their surfaces.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    expression : Any
+        The quantity: a node, a SymPy expression or a name.
+    positive : Collection[str], optional
+        Names taken to be positive.
+    seed : int, optional
+        Of the points tried as witnesses.
+
+    Returns
+    -------
+    ZeroResult
+        Answer ``zero``, ``nonzero`` or ``undecided``, with a point or what is left over.
+
+    Examples
+    --------
     >>> from odesys import System, graph, sym
     >>> sign = graph.step(sym("x")) - graph.step(-sym("x"))
     >>> check_integral(System.from_equations({"x": 1}), sign).answer

@@ -28,6 +28,20 @@ if TYPE_CHECKING:
 def load_later(module: str, name: str) -> Callable[..., Any]:
     """A function that imports `module` only when it is called: loading a paper stays cheap.
 
+    Parameters
+    ----------
+    module : str
+        Full name of the module.
+    name : str
+        Of the function in it.
+
+    Returns
+    -------
+    Callable[..., Any]
+        A function of the same arguments.
+
+    Examples
+    --------
     >>> root = load_later("math", "sqrt")
     >>> root(16)
     4.0
@@ -43,6 +57,27 @@ def load_later(module: str, name: str) -> Callable[..., Any]:
 class Parameter:
     """A named number a user can set: default, meaning, type and allowed range.
 
+    Parameters
+    ----------
+    name : str
+        As in ``--set NAME=VALUE``.
+    default : Any
+        Its value where none is given.
+    help : str
+        What it is, in a few words.
+    kind : type, optional
+        ``float``, ``int`` or ``str``.
+    low : float, optional
+        Least value.
+    high : float, optional
+        Largest value.
+    open_low : bool, optional
+        The least value itself is not allowed.
+    words : tuple[str, ...], optional
+        What may stand in place of a number, such as ``symbol``; or all there is to choose from.
+
+    Examples
+    --------
     >>> Parameter("omega", 0.1, "initial scale", low=0, open_low=True).read("0.05")
     0.05
     """
@@ -89,6 +124,31 @@ class Parameter:
 class Simulation:
     """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot.
 
+    Parameters
+    ----------
+    protocol : str
+        Its name.
+    parameters : Mapping[str, Any]
+        What was run.
+    final : Mapping[str, float]
+        Observables at the end.
+    events : tuple[Mapping[str, Any], ...]
+        Switches, slides, stages: each with name, kind and time.
+    cost : Mapping[str, float]
+        Evaluations, steps, seconds.
+    invariant_drift : float | None
+        How far conserved numbers moved; None where nothing is conserved.
+    columns : Mapping[str, Any]
+        What is saved, by name.
+    note : str, optional
+        Where the run ended otherwise than asked.
+    plot : Callable[[Path], list[Path]], optional
+        Draws into a folder.
+    descent : Mapping[str, Any], optional
+        The same training in steps: rate, steps, final observables.
+
+    Examples
+    --------
     >>> run = Simulation("flow", {"omega": 0.1}, {"loss": 0.02}, (), {"steps": 40}, None, {"t": [0.0, 1.0]})
     >>> run.as_json("toy")["final"]
     {'loss': 0.02}
@@ -144,6 +204,23 @@ class Setting:
 
     The model is a program, a function of the tokens.
 
+    Parameters
+    ----------
+    model : Callable[[Any], Any]
+        A program.
+    data : Data
+        Its samples.
+    train : str | tuple[str, ...], optional
+        The maps that move; nothing stands for all.
+    loss : Any, optional
+        As in `gradient_flow`.
+    step : bool, optional
+        Trained in steps, not along the flow.
+    rule : Rule, optional
+        How the maps move, where that is not the plain gradient.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, maps, squared
     >>> words = Words("a b")
     >>> w = maps("w", 1, words)
@@ -172,6 +249,15 @@ class Setting:
 class Formula:
     """A formula in TeX and what it is, in words.
 
+    Parameters
+    ----------
+    what : str
+        In words.
+    tex : str
+        The formula.
+
+    Examples
+    --------
     >>> Formula("the attention of two tokens", "p + q = 1").tex
     'p + q = 1'
     """
@@ -193,6 +279,39 @@ class Paper:
     Systems and protocols take the parameters that are given and fill in the defaults of the others. `default` is the
     system that ``odesys derive`` takes where none is named: the quotient unless a paper says another.
 
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    title : str
+        In one line.
+    reference : str
+        Where it is printed.
+    parameters : tuple[Parameter, ...]
+        What a user can set.
+    systems : Mapping[str, Callable[..., System]]
+        Functions of the parameters, by name.
+    protocols : Mapping[str, Callable[..., Simulation]]
+        Functions of parameters and progress, by name.
+    figures : Mapping[str, FigureSpec]
+        By id.
+    compare : CompareFunction, optional
+        Theory against finite width.
+    book : Callable[[], ClaimBook], optional
+        Gives the claims.
+    setting : Callable[[Mapping[str, Any]], Setting], optional
+        Gives model, data and loss.
+    formulas : Callable[[Mapping[str, Any]], Sequence[Formula]], optional
+        What a setting does not say.
+    widths : tuple[int, ...], optional
+        Of networks, where none are asked for.
+    seeds : int, optional
+        Networks per width, where none are asked for.
+    default : str, optional
+        The system that is derived where none is named.
+
+    Examples
+    --------
     >>> toy = Paper("toy", "A toy", "nobody, never", (Parameter("omega", 0.1, "initial scale"),), {}, {}, {})
     >>> toy.read_parameters({"omega": "0.5"}), toy.claims()
     ({'omega': 0.5}, [])
@@ -264,10 +383,25 @@ class Paper:
 
         Parameters
         ----------
-        package : its full name, which ends in the name of the paper.
-        figures, long : titles by id, and the ids of those that only reports of level ``full`` show.
-        proof : draws the proof graph of a book; with it the paper has a figure ``proof``.
-        fields : the other fields of a paper.
+        package : str
+            Its full name, which ends in the name of the paper.
+        systems : Sequence[str]
+            Names of its systems.
+        protocols : Sequence[str]
+            Names of its protocols.
+        figures : Mapping[str, str]
+            Titles by id.
+        long : Collection[str], optional
+            Ids of figures that only reports of level ``full`` show.
+        proof : Callable[..., list[Path]], optional
+            Draws the proof graph of a book; with it the paper has a figure ``proof``.
+        **fields : Any
+            The other fields of a paper.
+
+        Returns
+        -------
+        Paper
+            The paper.
         """
 
         def book() -> ClaimBook:
@@ -297,13 +431,31 @@ class Paper:
         )
 
     def claims(self) -> list[str]:
-        """Ids of the registered claims."""
+        """Ids of the registered claims.
+
+        Returns
+        -------
+        list[str]
+            In the order of the book.
+        """
         return [] if self.book is None else [claim.id for claim in self.book()]
 
     def read_parameters(self, settings: Mapping[str, str], symbols: bool = False) -> dict[str, Any]:
         """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused.
 
         With `symbols` a parameter that can stay open may be given as ``symbol``.
+
+        Parameters
+        ----------
+        settings : Mapping[str, str]
+            Texts by name.
+        symbols : bool, optional
+            Let parameters stay open where they can.
+
+        Returns
+        -------
+        dict[str, Any]
+            A value for every parameter.
         """
         self._known(settings)
         return {p.name: p.read(settings[p.name], symbols) if p.name in settings else p.default for p in self.parameters}
