@@ -25,7 +25,9 @@ def parsed(value: Any) -> Any:
 def named(value: Any) -> list[str]:
     star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     found = inspect.signature(value).parameters.values()
-    return [f"{star.get(p.kind, '')}{p.name}" for p in found if not p.name.startswith("_") and p.name != "self"]
+    return [
+        f"{star.get(p.kind, '')}{p.name}" for p in found if not p.name.startswith("_") and p.name not in ("self", "cls")
+    ]
 
 
 def faults(value: Any, wanted: list[str], returns: bool) -> list[str]:
