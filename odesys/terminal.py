@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +77,12 @@ def progress_bar(title: str) -> Iterator[Progress]:
     >>> with progress_bar("training") as progress:
     ...     progress("network 1 of 2", 0.5)
     """
-    notebook = "ipykernel" in sys.modules and hasattr(sys.stderr, "topic")  # the stream that a kernel puts there
-    if not notebook and not sys.stderr.isatty():
+    if "ipykernel" in sys.modules and hasattr(sys.stderr, "topic"):  # the stream that a kernel puts there
+        with _bar_below_the_cell(title) as progress:
+            yield progress
+        return
+    below_a_kernel = "JPY_PARENT_PID" in os.environ  # started by a cell, whose output can not be overwritten
+    if below_a_kernel or not sys.stderr.isatty():
         yield silent
         return
     from rich.console import Console
@@ -91,10 +97,32 @@ def progress_bar(title: str) -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    console = Console(force_jupyter=True) if notebook else Console(stderr=True)
-    with Bars(*columns, console=console, transient=True) as bars:
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task(title, total=None)
         yield lambda step, fraction: bars.update(task, description=step, total=1.0, completed=fraction)
+
+
+@contextmanager
+def _bar_below_the_cell(title: str) -> Iterator[Progress]:
+    """A bar of HTML that needs no widgets, drawn at most five times a second and taken away at the end."""
+    from IPython.display import HTML, display
+
+    shown, last = display(HTML(_bar(title, None)), display_id=True), [0.0]
+
+    def progress(step: str, fraction: float) -> None:
+        if time.monotonic() - last[0] > 0.2:
+            last[0] = time.monotonic()
+            shown.update(HTML(_bar(step, fraction)))
+
+    try:
+        yield progress
+    finally:
+        shown.update(HTML(""))
+
+
+def _bar(step: str, fraction: float | None) -> str:
+    value = "" if fraction is None else f' value="{fraction:.4f}"'
+    return f"<progress{value}></progress> {escape(step)}"
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------

@@ -29,21 +29,24 @@ def write_gallery(app: Sphinx) -> None:
         text = file.read_text(encoding="utf-8")
         docstring = ast.get_docstring(ast.parse(text)) or ""
         title, _, body = docstring.partition("\n\n")
-        title = re.sub(r"\s+", " ", title).rstrip(".")
+        whole = re.sub(r"\s+", " ", title).rstrip(".")
+        title = re.split(r" \(|: |, and ", whole)[0]
         picture = draw(file, folder / "pictures")
         image = f"![{title}](pictures/{picture})\n" if picture else ""
         source = re.sub(r'^r?""".*?"""\n+', "", text, flags=re.DOTALL)
         fence = f"```python\n{source}```\n"
-        said = "\n".join(f"> {line}" for line in prose(body).splitlines())
+        said = "\n".join(f"> {line}" for line in escaped(body).splitlines())
         run = f"Run it with `python examples/gallery/{file.name}`; a test does.\n"
-        write(folder / f"{file.stem}.md", f"# {escaped(title)}\n\n{said}\n\n{image}\n{run}\n{fence}")
+        write(
+            folder / f"{file.stem}.md", f"# {escaped(title)}\n\n{escaped(whole)}.\n\n{said}\n\n{image}\n{run}\n{fence}"
+        )
         pages.append(file.stem)
-        cards.append(f"## [{escaped(title)}]({file.stem}.md)\n\n{image}")
+        cards.append(f"### [{escaped(title)}]({file.stem}.md)\n\n{escaped(whole)}.\n\n{image}")
     listed = "\n".join(["papers", *pages])
     head = (
-        "# Gallery\n\nThe five papers have [a page of their own](papers.md). Below are published results as programs of "
-        "20 to 75 lines: each derives the closed system, proves or measures the law that is known, and puts a network "
-        f"beside it.\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n\n"
+        "# Gallery\n\nThe five papers have [a page of their own](papers.md). Below are published results as programs "
+        "of 20 to 75 lines: each derives the closed system, proves or measures the law that is known, and puts a "
+        f"network beside it.\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n\n"
     )
     write(folder / "index.md", head + "\n".join(cards))
     write(folder / "papers.md", papers(app))
@@ -52,11 +55,6 @@ def write_gallery(app: Sphinx) -> None:
 def escaped(text: str) -> str:
     """Text of a docstring as Markdown: nothing in it is markup."""
     return re.sub(r"([\\`*_{}\[\]<>#$|])", r"\\\1", text)
-
-
-def prose(text: str) -> str:
-    """The body of a docstring; formulas of plain text stay as they are."""
-    return escaped(text)
 
 
 def draw(file: Path, folder: Path) -> str:

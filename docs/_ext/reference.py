@@ -27,6 +27,11 @@ PAGES = {
     ),
     "rest": ("Errors, files, progress", "What is left.", ["errors", "files", "terminal"]),
 }
+#: what a page begins with; the rest is in alphabetical order
+FIRST = """
+    Words Space Units maps Data softmax relu gradient_flow gradient_descent Flow System State Quotient Reduction
+    identity enclose integrate Trajectory program_network ProgramNetwork compare new_figure ClaimBook Verdict
+"""
 COMMANDS = ("list", "derive", "verify", "simulate", "compare", "figures", "report", "sweep", "new")
 
 
@@ -39,7 +44,7 @@ def room(name: str) -> str:
 def directive(name: str) -> str:
     value = getattr(odesys, name)
     if isinstance(value, ModuleType):
-        return f".. automodule:: {value.__name__}\n   :no-index:\n"
+        return f".. rubric:: The module {name}\n\n.. automodule:: {value.__name__}\n   :no-index:\n"
     if isinstance(value, type):
         kind = "exception" if issubclass(value, BaseException) else "class"
         members = "" if kind == "exception" else "   :members:\n"
@@ -66,10 +71,11 @@ def write_reference(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "reference"
     folder.mkdir(exist_ok=True)
     rows, seen = [], set()
+    place = {name: k for k, name in enumerate(FIRST.split())}
     for page, (title, about, rooms) in PAGES.items():
         names = [name for name in odesys.__all__ if room(name) in rooms]
         seen |= set(names)
-        order = sorted(names, key=lambda name: (rooms.index(room(name)), name.lower()))
+        order = sorted(names, key=lambda name: (place.get(name, len(place)), name.lower()))
         body = "\n\n".join(directive(name) for name in order)
         write(
             folder / f"{page}.rst", f"{title}\n{'=' * len(title)}\n\n{about}\n\n.. currentmodule:: odesys\n\n{body}\n"

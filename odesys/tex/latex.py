@@ -132,7 +132,7 @@ def system_mathml(system: System) -> str:
     page = _tex_page(system, None)
     rows: list[str] = []
     for block in (page.equations, page.parts, page.note_rows):
-        if block and rows:
+        if block is (page.parts or page.note_rows) and block:  # said once
             rows.append("<mtr><mtd><mtext>where</mtext></mtd></mtr>")
         for row in block:
             (_, first), *rest = fold(row.right, WIDE_LINE - width(row.left + "="))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,7 @@ def test_files_are_named_one_per_line(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_bar_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JPY_PARENT_PID", raising=False)
     pipe, screen = io.StringIO(), Terminal()
     for stream in (pipe, screen):
         monkeypatch.setattr("sys.stderr", stream)
@@ -35,6 +37,33 @@ def test_a_bar_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> N
             progress("stage 1", 0.5)
             assert (progress is silent) == (stream is pipe)
     assert pipe.getvalue() == "" and "stage 1" in screen.getvalue()
+
+
+def test_in_a_notebook_the_bar_is_below_the_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, html: Any) -> None:
+            shown.append(html.data)
+
+    display = pytest.importorskip("IPython.display")
+    monkeypatch.setattr(display, "display", lambda html, display_id: shown.append(html.data) or Handle())
+    kernel = io.StringIO()
+    kernel.topic = b"stream.stderr"  # type: ignore[attr-defined]
+    monkeypatch.setattr("sys.stderr", kernel)
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    with progress_bar("training") as progress:
+        progress("<stage> 1", 0.5)
+        progress("too soon", 0.6)
+    assert shown == ["<progress></progress> training", '<progress value="0.5000"></progress> &lt;stage&gt; 1', ""]
+    assert kernel.getvalue() == ""
+
+
+def test_a_command_started_by_a_cell_draws_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    with progress_bar("training") as progress:
+        assert progress is silent
 
 
 def test_lines_are_wrapped_between_words_where_somebody_reads_them(
