@@ -44,7 +44,7 @@ def write_gallery(app: Sphinx) -> None:
         cards.append(f"### [{escaped(title)}]({file.stem}.md)\n\n{escaped(whole)}.\n\n{image}")
     listed = "\n".join(["papers", *pages])
     head = (
-        "# Gallery\n\nThe five papers have [a page of their own](papers.md). Below are published results as programs "
+        "# Gallery\n\nThe five papers have [a page of their own](papers.md).\n\n## Published results\n\nBelow are published results as programs "
         "of 20 to 75 lines: each derives the closed system, proves or measures the law that is known, and puts a "
         f"network beside it.\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n\n"
     )
