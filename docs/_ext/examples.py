@@ -44,9 +44,9 @@ def write_gallery(app: Sphinx) -> None:
         cards.append(f"### [{escaped(title)}]({file.stem}.md)\n\n{escaped(whole)}.\n\n{image}")
     listed = "\n".join(["papers", *pages])
     head = (
-        "# Gallery\n\nThe five papers have [a page of their own](papers.md).\n\n## Published results\n\nBelow are published results as programs "
-        "of 20 to 75 lines: each derives the closed system, proves or measures the law that is known, and puts a "
-        f"network beside it.\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n\n"
+        "# Gallery\n\nThe five papers have [a page of their own](papers.md).\n\n## Published results\n\nPrograms of "
+        "20 to 75 lines: each derives the closed system, proves or measures the law that is known, and puts a network "
+        f"beside it.\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n\n"
     )
     write(folder / "index.md", head + "\n".join(cards))
     write(folder / "papers.md", papers(app))
