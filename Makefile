@@ -15,12 +15,13 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help results browser test test-all lint clean $(PAPERS:%=results-%)
+.PHONY: help results docs browser test test-all lint clean $(PAPERS:%=results-%)
 
 help:
 	@echo "make results    derive, verify, simulate, compare and draw every paper; read $(RESULTS)/index.html"
 	@echo "make test       all tests but the nightly ones; PYTEST_ARGS=\"-m 'not slow'\" for the quick ones"
 	@echo "make test-all   all tests"
+	@echo "make docs       the documentation site, offline: read docs/_build/html/index.html"
 	@echo "make lint       layout, style, directions of imports and types"
 	@echo "make browser    install Chromium for the test of the report, where apt-get can; otherwise that test is skipped"
 	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
@@ -55,6 +56,11 @@ test: $(DEV_STAMP)
 test-all: $(DEV_STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m ""
 
+# Warnings are errors; notebooks are executed, and nothing is fetched.
+docs: $(DEV_STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "read docs/_build/html/index.html"
+
 # Best effort: without a browser the test that needs one is skipped with a reason.
 browser:
 	@command -v chromedriver >/dev/null && command -v chromium >/dev/null || { \
@@ -70,5 +76,5 @@ lint: $(DEV_STAMP)
 
 clean:
 	@if [ -f "$(VENV)/pyvenv.cfg" ]; then rm -rf "$(VENV)"; fi  # only a folder that is an environment
-	rm -rf $(RESULTS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(RESULTS) docs/_build docs/gallery/pictures build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

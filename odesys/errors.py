@@ -10,6 +10,15 @@ class OdesysError(Exception):
 
     Keyword arguments become attributes, so that a program can look at the offending objects.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> OdesysError("there is no paper three_mixture", name="three_mixture").name
     'three_mixture'
     """
@@ -36,6 +45,15 @@ class ModelError(OdesysError):
 class ClosureError(OdesysError):
     """The paths the flow needs grow for ever; `.path` is the first that escapes, `.chain` how it was reached.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, FixedVector, Head, Sample, Value, gradient_flow
     >>> three = Value(("U", "W", "V"), output=FixedVector("a", square="m1"))
     >>> deep = AttentionModel(Dictionary(["a", "b"]), [Head()], value=three)
@@ -50,6 +68,15 @@ class ClosureError(OdesysError):
 class EquationError(OdesysError):
     """A system, its states, parameters or equations are inconsistent.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> from odesys import System, sym
     >>> System.from_equations({"x": -sym("k") * sym("x")})
     Traceback (most recent call last):
@@ -61,6 +88,15 @@ class EquationError(OdesysError):
 class SymmetryError(OdesysError):
     """A claimed symmetry does not commute with the flow or does not fix the state; `.witness` shows where.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> from odesys import System, sym
     >>> System.from_equations({"x": sym("y"), "y": sym("x") ** 2}).quotient([{"x": "-x", "y": "-y"}])
     Traceback (most recent call last):
@@ -76,6 +112,8 @@ class SlavingError(OdesysError):
 class NothingMovesWarning(UserWarning):
     """Every right-hand side of a reduction is zero: from the starts it describes the system stays where it is.
 
+    Examples
+    --------
     >>> import warnings
     >>> from odesys import System, sym
     >>> together = System.from_equations({"x": sym("x") - sym("y"), "y": sym("y") - sym("x")})
@@ -89,6 +127,8 @@ class NothingMovesWarning(UserWarning):
 class AsymmetryWarning(UserWarning):
     """A state that is not symmetric was projected to a quotient, which does not describe it: means are not its path.
 
+    Examples
+    --------
     >>> import warnings
     >>> from odesys import System, sym
     >>> pair = System.from_equations({"x": -sym("x") * sym("y"), "y": -sym("x") * sym("y")})
@@ -102,6 +142,15 @@ class AsymmetryWarning(UserWarning):
 class ParameterError(OdesysError):
     """A parameter is missing, unknown, not finite or outside its range.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> from odesys import Parameter
     >>> Parameter("K", 3, "groups", kind=int, low=2).read("1")
     Traceback (most recent call last):
@@ -113,6 +162,15 @@ class ParameterError(OdesysError):
 class IntegrationError(OdesysError):
     """An integration could not be carried through; `.time` says how far it got.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> try:
     ...     integrate(System.from_equations({"x": sym("x") ** 2}), [1.0], (0.0, 2.0))  # x = 1 / (1 - t)

@@ -246,6 +246,18 @@ class StagedFolder:
 def final_folder(folder: Path) -> Path:
     """Where files written to a folder will be in the end: unfinished work that outlives an error is kept there.
 
+    Parameters
+    ----------
+    folder : Path
+        Where a command writes, perhaps unfinished.
+
+    Returns
+    -------
+    Path
+        The folder itself, or the one it stands in for.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> final_folder(Path("figures", f".odesys-{'0' * 32}.part")).name
     'figures'

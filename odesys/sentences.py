@@ -13,6 +13,18 @@ from .verdicts import FAILS, HOLDS, UNTESTED, Point, Verdict, Witness
 def say_number(value: Any) -> str:
     """At most four digits; fractions that are short stay fractions.
 
+    Parameters
+    ----------
+    value : Any
+        A number, a fraction, a pair, or text.
+
+    Returns
+    -------
+    str
+        The number as text.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> say_number(0.0123456), say_number(Fraction(1, 8)), say_number(2000)
     ('0.01235', '1/8', '2000')
@@ -38,6 +50,20 @@ SHOWN = 6  # entries of a point in a sentence
 def say_point(point: Point, most: int = SHOWN) -> str:
     """A point in words: ``omega = 0.1, T1 = 3``; long ones are cut, and say so.
 
+    Parameters
+    ----------
+    point : Point
+        A number, or a pair for a box, per symbol.
+    most : int, optional
+        How many entries are said.
+
+    Returns
+    -------
+    str
+        In words.
+
+    Examples
+    --------
     >>> say_point({"omega": 0.1, "T1": (3, 20)})
     'omega = 0.1, T1 = 3 .. 20'
     """
@@ -49,6 +75,18 @@ def say_point(point: Point, most: int = SHOWN) -> str:
 def say_witness(witness: Any) -> str:
     """The sentence of a witness; older ones, which are plain data, entry by entry.
 
+    Parameters
+    ----------
+    witness : Any
+        A `Witness`, or plain data.
+
+    Returns
+    -------
+    str
+        In words.
+
+    Examples
+    --------
     >>> say_witness({"t": 0.5, "left": 0.89841})
     't = 0.5, left = 0.8984'
     """

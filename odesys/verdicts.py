@@ -18,6 +18,8 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Any
 
+from .shortening import shortened
+
 HOLDS, FAILS, UNDECIDED, UNTESTED = ANSWERS = ("holds", "fails", "undecided", "untested")
 FAULTS = ("misprint", "constant", "proof", "false")  # from the mildest to the severest
 INSIDE, APPROACHED, OUTSIDE = WHERE = ("inside", "approached", "outside")
@@ -29,6 +31,8 @@ Point = Mapping[str, Any]  # a number per name; a pair (low, high) in place of a
 class Evidence(IntEnum):
     """How strongly something was checked; combining never raises it.
 
+    Examples
+    --------
     >>> str(min(Evidence.PROOF, Evidence.MEASUREMENT))
     'measurement'
     """
@@ -48,6 +52,15 @@ class Evidence(IntEnum):
 class Witness:
     """Where a statement fails: a sentence that anyone can check by hand, and the point it speaks of.
 
+    Parameters
+    ----------
+    sentence : str
+        Anyone can check it by hand.
+    point : Point
+        What it speaks of.
+
+    Examples
+    --------
     >>> Witness("at t = 1 the left side is 0.031 and the right side 0.008", {"t": 1}).point
     {'t': 1}
     """
@@ -168,10 +181,47 @@ class Corrected:
 # ---- the verdict -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The answer for one statement taken literally; `corrected`, `sharpened` and `constants` say what is true.
 
+    Parameters
+    ----------
+    as_stated : str
+        ``holds``, ``fails``, ``undecided`` or ``untested``.
+    evidence : Evidence
+        How strongly that was checked.
+    witness : Any, optional
+        Where it fails.
+    residual : str, optional
+        What is left over, or why nothing can be said.
+    corrected : Corrected, optional
+        The form that holds instead.
+    sharpened : str, optional
+        What more holds.
+    constants : Mapping[str, Any], optional
+        Explicit constants.
+    details : Mapping[str, Any], optional
+        Numbers beside the verdict.
+    fault : str, optional
+        ``misprint``, ``constant``, ``proof`` or ``false``.
+    cause : str, optional
+        A short id, the same for all displays of one slip.
+    points : tuple[Point, ...], optional
+        Where it was seen; a box has pairs.
+    tolerance : Tolerance, optional
+        A limit and its reason.
+    seeds : Seeds, optional
+        Of what is random.
+    regime : Regime, optional
+        Where the hypotheses were met.
+    proof : Proof, optional
+        Its steps and sizes.
+    parts : Mapping[str, Verdict], optional
+        Verdicts of bullets or displays.
+
+    Examples
+    --------
     >>> both = proved() & measured(True, loss=0.01)
     >>> both.as_stated, str(both.evidence), both.details
     ('holds', 'measurement', {'loss': 0.01})
@@ -207,6 +257,16 @@ class Verdict:
             )
         if self.fault and (self.fault not in FAULTS or self.as_stated != FAILS):
             raise ValueError(f"only a failure has a fault, one of {', '.join(FAULTS)}, not {self.fault!r}")
+
+    def __repr__(self) -> str:
+        fault = f", {self.fault}" if self.fault else ""
+        why = f": {self.witness.sentence if isinstance(self.witness, Witness) else self.witness or self.residual}"
+        return shortened(f"<Verdict: {self.as_stated}, {self.evidence}{fault}{why if why != ': ' else ''}>")
+
+    def _repr_html_(self) -> str:
+        from .report.cards import verdict_card
+
+        return verdict_card(self)
 
     def __bool__(self) -> bool:
         raise TypeError("a verdict has no truth value; look at .as_stated (holds, fails, undecided, untested)")
@@ -244,13 +304,41 @@ class Verdict:
         return replace(self, constants={**self.constants, **constants})
 
     def correcting(self, statement: str, holds: Verdict, why: str) -> Verdict:
-        """The same verdict with the form that holds instead, whose own check is `holds`."""
+        """The same verdict with the form that holds instead, whose own check is `holds`.
+
+        Parameters
+        ----------
+        statement : str
+            What holds, in TeX.
+        holds : Verdict
+            The verdict of that form.
+        why : str
+            In a sentence.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
+        """
         said = {name: value for name, value in holds.details.items() if isinstance(value, (str, int, float))}
         fixed = Corrected(statement, replace(holds, details=said, parts={}), why)
         return replace(self, corrected=fixed, constants={**self.constants, **holds.constants})
 
     def blaming(self, fault: str, cause: str = "") -> Verdict:
-        """A failure with its fault, and the short id of the slip that caused it; any other verdict is left alone."""
+        """A failure with its fault, and the short id of the slip that caused it; any other verdict is left alone.
+
+        Parameters
+        ----------
+        fault : str
+            ``misprint``, ``constant``, ``proof`` or ``false``.
+        cause : str, optional
+            A short id of the slip.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
+        """
         return replace(self, fault=fault, cause=cause) if self.as_stated == FAILS else self
 
     def witnessed(self, sentence: str, point: Point) -> Verdict:
@@ -283,6 +371,18 @@ class Verdict:
         """The same verdict with steps of its proof, and sizes it is for: ``K="every"``, or ``K=2`` for an instance.
 
         An instance is never a proof of a general statement: its evidence is a certificate.
+
+        Parameters
+        ----------
+        *steps : str
+            What was substituted, which identity closed it.
+        **sizes : Any
+            ``K="every"``, or ``K=2`` for an instance.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
         """
         known = {name: str(size) for name, size in sizes.items()}
         instance = any(size != EVERY for size in known.values())
@@ -382,6 +482,18 @@ def _span(values: list[Any]) -> list[Any]:
 def proved(**details: Any) -> Verdict:
     """Holds, by exact rewriting.
 
+    Parameters
+    ----------
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> verdict = proved(method="expansion")
     >>> verdict.as_stated, str(verdict.evidence)
     ('holds', 'proof')
@@ -392,6 +504,18 @@ def proved(**details: Any) -> Verdict:
 def certified(**details: Any) -> Verdict:
     """Holds, exhaustively or with outward rounding over the whole region.
 
+    Parameters
+    ----------
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> verdict = certified(enumerated="24 permutations").at({"omega": (0, 1)})
     >>> verdict.as_stated, str(verdict.evidence), verdict.scope
     ('holds', 'certificate', {'omega': [0, 1]})
@@ -402,6 +526,22 @@ def certified(**details: Any) -> Verdict:
 def measured(holds: bool, witness: Any = None, **details: Any) -> Verdict:
     """The outcome of a floating-point check: never more than a measurement.
 
+    Parameters
+    ----------
+    holds : bool
+        The outcome.
+    witness : Any, optional
+        Where it fails, if it does.
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> measured(0.51 < 0.5, loss=0.51).witness
     {'loss': 0.51}
     """
@@ -413,6 +553,24 @@ def measured(holds: bool, witness: Any = None, **details: Any) -> Verdict:
 def decided(holds: bool, witness: Any, evidence: Evidence = Evidence.PROOF, /, **details: Any) -> Verdict:
     """The outcome of an exact check: it holds, with its details, or fails by the witness, on the same evidence.
 
+    Parameters
+    ----------
+    holds : bool
+        The outcome.
+    witness : Any
+        Where it fails, if it does.
+    evidence : Evidence, optional
+        Of the check.
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> decided(1 + 1 == 3, {"1 + 1": 2}).witness
     {'1 + 1': 2}
     """
@@ -422,6 +580,22 @@ def decided(holds: bool, witness: Any, evidence: Evidence = Evidence.PROOF, /, *
 def refuted(witness: Any, evidence: Evidence = Evidence.PROOF, **details: Any) -> Verdict:
     """Fails, with a witness; one that is a `Witness` brings its point along.
 
+    Parameters
+    ----------
+    witness : Any
+        Where it fails.
+    evidence : Evidence, optional
+        Of the check.
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> verdict = refuted({"x": "1/2", "residual": "3/4"})
     >>> verdict.as_stated, verdict.witness["x"]
     ('fails', '1/2')
@@ -433,6 +607,22 @@ def refuted(witness: Any, evidence: Evidence = Evidence.PROOF, **details: Any) -
 def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **details: Any) -> Verdict:
     """Not decided: what is left over, as text.
 
+    Parameters
+    ----------
+    residual : str
+        What is left over.
+    evidence : Evidence, optional
+        Of what was tried.
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> undecided("x**2 - y**2 is left").residual
     'x**2 - y**2 is left'
     """
@@ -442,6 +632,22 @@ def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **detail
 def untested(why: str, violated: Mapping[str, float] | None = None, **details: Any) -> Verdict:
     """Nothing can be said here: no point inside the hypotheses is within reach, and no path leads there.
 
+    Parameters
+    ----------
+    why : str
+        The reason.
+    violated : Mapping[str, float], optional
+        By hypothesis, how far it is from holding.
+    **details : Any
+        Numbers to keep beside it.
+
+    Returns
+    -------
+    Verdict
+        The verdict.
+
+    Examples
+    --------
     >>> untested("m must exceed 10^9", {"m is large": 1e-6}).regime.where
     'outside'
     """

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "descent", "paper", "quotient", "mean_field", "frozen", "unbalanced")
 PROTOCOLS = ("mean-field", "descent")
@@ -57,6 +57,7 @@ PAPER = Paper.of_package(
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",
     parameters=PARAMETERS,
     explorer=load_later(f"{__name__}.explorer", "explorer"),
+    default="mean_field",
     setting=load_later(f"{__name__}.setting", "whole"),
     formulas=load_later(f"{__name__}.setting", "law_of_data"),
 )

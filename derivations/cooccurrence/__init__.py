@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "quotient", "mean_field", "kernel", "planar", "descent")
 PROTOCOLS = ("mean-field", "network", "kernel", "planar")

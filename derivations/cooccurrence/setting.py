@@ -19,7 +19,6 @@ import sympy as sp
 from odesys import (
     Data,
     Expr,
-    Parameter,
     ParameterError,
     Sample,
     Setting,
@@ -30,16 +29,7 @@ from odesys import (
     softmax,
 )
 
-PARAMETERS = (
-    Parameter("n", 60, "training samples, a multiple of 6", int, low=6),
-    Parameter("L", 5, "tokens per sample", int, low=4),
-    Parameter("m", 2048, "width of keys, queries and values", int, low=1),
-    Parameter("m1", 32, "neurons of the linear layer", int, low=1),
-    Parameter("c0", 0.1, "start scale: sigma_0 = c0 / sqrt(L m), sigma_1 = 1 / sqrt(m1)", float, low=0, open_low=True),
-    Parameter("C_T1", 20.0, "end of phase 1 in units of 1 / (sigma_1^2 m m1)", float, low=0, open_low=True),
-    Parameter("tau_end", 1000.0, "end of the run in the same units", float, low=0, open_low=True),
-    Parameter("seed", 5, "seed of the network, for the protocol network", int, low=0),
-)
+from .parameters import PARAMETERS as PARAMETERS
 
 SIGNALS, COMMON = ("mu1", "mu2"), "mu3"
 CLASSES = (1, 2, 3, 4)

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "descent", "coordinates", "quotient", "overlap", "merged", "logistic")
 PROTOCOLS = ("symmetric", "classes", "tokens")

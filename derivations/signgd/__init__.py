@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "adam", "heads")
 PROTOCOLS = ("recursion", "flow", "optimisers")

@@ -12,47 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from odesys import Parameter, ParameterError
+from odesys import ParameterError
 
-DISJOINT, RANDOM, EVERYWHERE = 0, 1, 2
+from .parameters import DISJOINT as DISJOINT
+from .parameters import EVERYWHERE as EVERYWHERE
+from .parameters import PARAMETERS as PARAMETERS
+from .parameters import RANDOM as RANDOM
+
 SUPPORTS = {
     DISJOINT: "disjoint, away from the signal coordinate",
     RANDOM: "s coordinates at random, away from the signal coordinate",
     EVERYWHERE: "s coordinates at random, the signal coordinate too",
 }
 LARGEST_ENTRIES = 50_000_000  # of one weight matrix
-
-PARAMETERS = (
-    Parameter("n", 10, "training samples, classes balanced", int, low=1),
-    Parameter("s", 40, "sparsity: coordinates of a noise patch", int, low=1),
-    Parameter("d", 1001, "dimension of the patches", int, low=2),
-    Parameter("m_k", 24, "neurons of queries and keys", int, low=1),
-    Parameter("m_v", 10, "neurons of the values, for each of the two classes", int, low=1),
-    Parameter("sigma_p", 0.0, "standard deviation of noise coordinates; 0 stands for 2 / sqrt(s)", float, low=0),
-    Parameter(
-        "sigma_0", 0.0, "standard deviation of the weights at the start; 0 stands for 0.1 / sqrt(d)", float, low=0
-    ),
-    Parameter("mu", 1.0, "length of the signal", float, low=0, open_low=True),
-    Parameter(
-        "supports", DISJOINT, "0 disjoint, 1 at random away from the signal, 2 at random everywhere", int, low=0, high=2
-    ),
-    Parameter("eta", 1e-4, "step size of sign descent and Adam", float, low=0, open_low=True),
-    Parameter("eta_gd", 0.1, "step size of gradient descent", float, low=0, open_low=True),
-    Parameter("beta1", 0.9, "decay of Adam's mean of gradients", float, low=0, high=0.999999),
-    Parameter("beta2", 0.999, "decay of Adam's mean of squares", float, low=0, high=0.999999),
-    Parameter("eps", 1e-15, "what Adam adds to the root of the mean of squares", float, low=0),
-    Parameter("steps", 1800, "number of steps", int, low=1),
-    Parameter("tests", 500, "fresh samples for the test loss", int, low=2),
-    Parameter("seed", 0, "of data and start", int, low=0),
-    Parameter(
-        "written",
-        2,
-        "samples and neurons that derive writes out; equations have one form for all numbers",
-        int,
-        low=1,
-        high=3,
-    ),
-)
 
 
 @dataclass(frozen=True)

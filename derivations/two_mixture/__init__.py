@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from odesys import Paper, load_later
 
-from .setting import PARAMETERS
+from .parameters import PARAMETERS
 
 SYSTEMS = ("full", "one_head", "quotient", "slaved", "stage1", "stage2", "stage3", "descent")
 PROTOCOLS = ("three-stage", "simultaneous")

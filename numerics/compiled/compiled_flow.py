@@ -36,6 +36,15 @@ RUNS_PER_CALL = 256  # of a batch, between two looks at the keyboard
 class CompiledFlow:
     """A flow with its events compiled into one function; parameters and start values are given at each run.
 
+    Parameters
+    ----------
+    system : System
+        The flow to compile; parameters stay open.
+    events : Sequence[StopWhen], optional
+        What to look for in every run.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> flow = CompiledFlow(System.from_equations({x: -x}))

@@ -68,6 +68,18 @@ class Clearance:
 def clearances(run: Trajectory) -> tuple[Clearance, ...]:
     """The clearance of each slide of a run that has another surface to miss, in the order of the slides.
 
+    Parameters
+    ----------
+    run : Trajectory
+        A run that may have slid along switching surfaces.
+
+    Returns
+    -------
+    tuple[Clearance, ...]
+        For each slide the surface it comes closest to, how close, and when.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> from odesys import System, integrate
     >>> x, y = sp.symbols("x y")

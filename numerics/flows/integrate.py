@@ -46,6 +46,25 @@ BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 class Stage:
     """One stage of a protocol: a system, and when it ends: after `duration`, at `t_end`, or (neither) by an event.
 
+    Parameters
+    ----------
+    name : str
+        What the stage is called; the event at its end has this name.
+    system : System
+        What moves in this stage.
+    parameters : Mapping[str, Any], optional
+        Values of its parameters.
+    duration : float, optional
+        How long it lasts.
+    t_end : float, optional
+        At which time it ends.
+    events : Sequence[StopWhen], optional
+        What to look for; a terminal event ends the stage.
+    state_map : Callable[[np.ndarray], Any], optional
+        Applied to the state where the stage starts, for instance to jump.
+
+    Examples
+    --------
     >>> from odesys import sym
     >>> x = sym("x")
     >>> heat = Stage("heat", System.from_equations({"x": 1 + 0 * x}), duration=1.0)
@@ -103,27 +122,54 @@ def integrate(
 ) -> Trajectory:
     r"""Integrate a flow over `t_span`, switch by switch and slide by slide.
 
-    Parameters
-    ----------
-    system : a flow, or what has one as its ``.system``.
-    x0 : start values, as a vector or by name.
-    t_span : start and end; the end may be infinite if a terminal event is given, and before the start to run backwards.
-    atol : by default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-18: states
-        that start at zero grow from the scale of the others (scores from omega^2), and rounding must stay below it.
-    events : what to look for; terminal ones end the run. What starts past its level does not fire.
-    method : DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
-    t_eval : times to record (those reached); by default every step and every switch. Dense output is kept anyway.
-    on_slide : ``follow`` goes on along the surface, ``stop`` ends the run with stop = "slide", ``raise`` raises
-        IntegrationError.
-    backend : ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; DOP853
-        only, no events in Python), and slides here; ``reference`` runs all of it here. ``auto`` is compiled where that
-        can be. ``native``, ``scalar``, ``block`` are the reference with the field computed in this way.
-    max_step : the longest step; events and forcings that a step could jump over need one.
-    progress : called with `label` and the fraction done.
-
     What events and switches are is in `numerics.flows.semantics`.
 
+    Parameters
+    ----------
+    system : System | HasSystem
+        A flow, or what has one as its ``.system``.
+    x0 : Any
+        Start values, as a vector or by name.
+    t_span : tuple[float, float]
+        Start and end; the end may be infinite if a terminal event is given, and before the start to run backwards.
+    parameters : Mapping[str, Any], optional
+        Values of the parameters of the system, by name.
+    rtol : float, optional
+        Relative tolerance of a step.
+    atol : Any, optional
+        By default :math:`10^{-3}\,\mathrm{rtol}\cdot\min(1, \text{smallest nonzero } |x_0|)`, at least 1e-18: states
+        that start at zero grow from the scale of the others (scores from omega^2), and rounding must stay below it.
+    events : Sequence[StopWhen], optional
+        What to look for; terminal ones end the run. What starts past its level does not fire.
+    method : str, optional
+        DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
+    t_eval : Any, optional
+        Times to record (those reached); by default every step and every switch. Dense output is kept anyway.
+    max_switches : int, optional
+        Give up with an `IntegrationError` after so many.
+    backend : str, optional
+        ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; DOP853 only, no
+        events in Python), and slides here; ``reference`` runs all of it here. ``auto`` is compiled where that can be.
+        ``native``, ``scalar``, ``block`` are the reference with the field computed in this way.
+    progress : Progress, optional
+        Called with `label` and the fraction done.
+    on_slide : str, optional
+        ``follow`` goes on along the surface, ``stop`` ends the run with stop = "slide", ``raise`` raises
+        IntegrationError.
+    max_steps : int, optional
+        Give up with an `IntegrationError` after so many.
+    max_step : float, optional
+        The longest step; events and forcings that a step could jump over need one.
+    label : str, optional
+        What `progress` is told.
 
+    Returns
+    -------
+    Trajectory
+        Recorded states, events, stop reason, cost and dense output.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> run = integrate(System.from_equations({x: 2 - sp.Heaviside(x - 1)}), [0], (0, 1))
@@ -220,6 +266,24 @@ def integrate_stages(stages: Sequence[Stage], x0: Any, t_start: float = 0.0, **o
 
     `options` are those of `integrate`, for every stage (no t_eval). A slide that is not followed ends the whole run.
 
+    Parameters
+    ----------
+    stages : Sequence[Stage]
+        In the order of time.
+    x0 : Any
+        Start values of the first stage, as a vector or by name.
+    t_start : float, optional
+        Time at which the first stage starts.
+    **options : Any
+        Options of `integrate`, for every stage (no `t_eval`).
+
+    Returns
+    -------
+    StagedTrajectory
+        All stages as one run; `parts` has each of them by name.
+
+    Examples
+    --------
     >>> from odesys import System, sym
     >>> x = sym("x")
     >>> heat = Stage("heat", System.from_equations({"x": 1 + 0 * x}), duration=2.0)

@@ -7,14 +7,15 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.integrate import OdeSolution
 
-from odesys.errors import EquationError, ParameterError
+from odesys.errors import EquationError, OdesysError, ParameterError
 from odesys.expr import graph
 from odesys.expr.field import BlockField
 from odesys.expr.graph import Node
@@ -22,6 +23,10 @@ from odesys.expr.system import TIME, System
 from odesys.files import write_bytes
 from odesys.jit.codegen import Compiled, node_function
 from odesys.reading.grammar import Grammar
+from odesys.shortening import shortened, some
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -51,10 +56,22 @@ class Event:
 class StopWhen:
     """An event to look for: `expression` passes `level`, upwards (`direction` +1), downwards (-1) or either way (0).
 
-    expression : name of a state or an observable; text, a node or a SymPy expression in states, parameters, observables
-        and t; or a function of (t, x).
-    terminal : stop there; otherwise the event is only recorded.
+    Parameters
+    ----------
+    name : str
+        What the event is called; the run stops with ``event:NAME``.
+    expression : Any
+        Name of a state or an observable; text, a node or a SymPy expression in states, parameters, observables and
+        t; or a function of (t, x).
+    direction : int, optional
+        +1 upwards, -1 downwards, 0 either way.
+    terminal : bool, optional
+        Stop there; otherwise the event is only recorded.
+    level : float, optional
+        The value that is passed.
 
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> fall = System.from_equations({"h": sym("v"), "v": -10 + 0 * sym("v")})
     >>> run = integrate(fall, [5.0, 0.0], (0.0, 9.0), events=[StopWhen("ground", "h", direction=-1)])
@@ -130,19 +147,35 @@ class Cost:
         return asdict(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """One run of a flow or a map.
 
     Parameters
     ----------
-    system, parameters : what was run, and the numbers bound to its parameters.
-    times, states : recorded times (k,) and states (k, n); for a map the times are step numbers.
-    end_time, end_state : where the run stopped, also if that time was not to be recorded.
-    events : all events in the order of time.
-    stop : ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
-    solution : dense output, one piece per step, broken where a gate switches; None for a map.
+    system : System
+        What was run.
+    parameters : Mapping[str, float]
+        The numbers bound to its parameters.
+    times : np.ndarray
+        Recorded times, shape (k,); for a map step numbers.
+    states : np.ndarray
+        Recorded states, shape (k, n).
+    end_time : float
+        Where the run stopped, also if that time was not to be recorded.
+    end_state : np.ndarray
+        The state there.
+    events : tuple[Event, ...], optional
+        All events in the order of time.
+    stop : str, optional
+        ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
+    cost : Cost, optional
+        Evaluations, steps and seconds.
+    solution : OdeSolution, optional
+        Dense output, one piece per step, broken where a gate switches; None for a map.
 
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> decay = System.from_equations({"x": -sym("x")}, observables={"square": sym("x") ** 2})
     >>> run = integrate(decay, [1.0], (0.0, 1.0))
@@ -160,6 +193,84 @@ class Trajectory:
     stop: str = "end"
     cost: Cost = Cost()
     solution: OdeSolution | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        events = f", {len(self.events)} events" if self.events else ""
+        span = f"{self.start_time:g} to {self.end_time:g} ({self.stop})"
+        return shortened(f"<{type(self).__name__} of {some(self.names)}: {len(self.times)} rows, {span}{events}>")
+
+    def _repr_html_(self) -> str:
+        from odesys.report.cards import run_card
+
+        return run_card(self)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A state or an observable along the recorded times, shape (k,), or the times themselves as ``run["t"]``."""
+        if name in self.names:
+            return self.state(name)
+        if name == TIME:
+            return self.times
+        known = observable_names(self.system)
+        if name in known:
+            return self.observable(name)
+        near = get_close_matches(str(name), [*known, *self.names], 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise EquationError(
+            f"{name!r} is neither a state nor an observable of this run; the observables are {_some(tuple(known))}, "
+            f"the states {_some(self.names)}{hint}"
+        )
+
+    def to_dataframe(self, observables: Sequence[str] | None = None) -> pd.DataFrame:
+        """A pandas table with the times as its index: all states, and the observables asked for (all if None).
+
+        Parameters
+        ----------
+        observables : Sequence[str], optional
+            Names of observables to add; by default all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per recorded time.
+
+        Examples
+        --------
+        >>> from odesys import System, integrate, sym
+        >>> run = integrate(System.from_equations({"x": -sym("x")}), [1.0], (0.0, 1.0), t_eval=[0.0, 1.0])
+        >>> print(run.to_dataframe().round(3))
+                 x
+        t
+        0.0  1.000
+        1.0  0.368
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise OdesysError("to_dataframe needs pandas (pip install pandas); to_csv and run[name] do not") from error
+        wanted = observable_names(self.system) if observables is None else observables
+        columns = {**dict(zip(self.names, self.states.T, strict=True)), **{n: self.observable(n) for n in wanted}}
+        return pd.DataFrame(columns, index=pd.Index(self.times, name=TIME))
+
+    def plot(self, *names: str, ax: Any = None, **options: Any) -> Any:
+        """Draw states or observables over time; in a notebook the picture shows below the cell.
+
+        Parameters
+        ----------
+        *names : str
+            What to draw. The default is the loss if there is one, otherwise the first eight states.
+        ax : matplotlib Axes, optional
+            Where to draw instead of in a new figure.
+        **options : Any
+            Passed on to ``Axes.plot``, such as ``linestyle="--"``.
+
+        Returns
+        -------
+        matplotlib Axes
+            With the curves; switches are thin lines, slides grey bands. ``ax.figure.savefig`` writes a file.
+        """
+        from ..pictures.runs import plot_run
+
+        return plot_run(self, names, ax, options)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,6 +315,16 @@ class Trajectory:
         """States at one time, shape (n,), or at several, (k, n), by dense output; a map has its recorded steps only.
 
         Where a state map made a stage start elsewhere, the value at that very time is the one before.
+
+        Parameters
+        ----------
+        t : Any
+            A time or an array of times.
+
+        Returns
+        -------
+        np.ndarray
+            Shape (n,) for one time, (k, n) for several.
         """
         wanted = np.asarray(t, dtype=float)
         first, last = sorted((self.start_time, self.end_time))
@@ -227,7 +348,18 @@ class Trajectory:
         return result
 
     def state(self, name: str) -> np.ndarray:
-        """One state along the recorded times, shape (k,)."""
+        """One state along the recorded times, shape (k,).
+
+        Parameters
+        ----------
+        name : str
+            Of a state.
+
+        Returns
+        -------
+        np.ndarray
+            Shape (k,).
+        """
         if name not in self.names:
             raise EquationError(f"{name!r} is not a state; the states are {_some(self.names)}")
         return self.states[:, self.names.index(name)]
@@ -236,15 +368,27 @@ class Trajectory:
         """One observable along the recorded times, shape (k,); with `system` an observable of that system instead.
 
         `system` has the same states; this is how the population loss is followed through a stage with another loss.
+
+        Parameters
+        ----------
+        name : str
+            Of an observable.
+        system : System, optional
+            Where to take the observable from instead.
+
+        Returns
+        -------
+        np.ndarray
+            Shape (k,).
         """
-        table = self._table if system is None else _table(system, self.parameters, self.times, self.states)
+        table = self._table if system is None else observable_table(system, self.parameters, self.times, self.states)
         if name not in table:
             raise EquationError(f"{name!r} is not an observable; the observables are {_some(tuple(table))}")
         return table[name]
 
     @cached_property
     def _table(self) -> dict[str, np.ndarray]:
-        return _table(self.system, self.parameters, self.times, self.states)
+        return observable_table(self.system, self.parameters, self.times, self.states)
 
     @cached_property
     def final(self) -> dict[str, float]:
@@ -253,7 +397,20 @@ class Trajectory:
         return {**table, **dict(zip(self.names, self.end_state.tolist(), strict=True))}
 
     def times_of(self, kind: str, name: str | None = None) -> list[float]:
-        """Times of the events of one kind, of all names or of one."""
+        """Times of the events of one kind, of all names or of one.
+
+        Parameters
+        ----------
+        kind : str
+            ``switch``, ``slide``, ``stage`` or ``user``.
+        name : str, optional
+            Of the event; by default all.
+
+        Returns
+        -------
+        list[float]
+            In the order of time.
+        """
         return [e.time for e in self.events if e.kind == kind and name in (None, e.name)]
 
     @property
@@ -266,7 +423,18 @@ class Trajectory:
         )
 
     def to_npz(self, path: str | Path) -> Path:
-        """Save times, states, names, parameters, events and stop reason; no pickled objects."""
+        """Save times, states, names, parameters, events and stop reason; no pickled objects.
+
+        Parameters
+        ----------
+        path : str | Path
+            Where to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         arrays: dict[str, Any] = {
             "times": self.times,
             "states": self.states,
@@ -285,7 +453,20 @@ class Trajectory:
         return write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
     def to_csv(self, path: str | Path, observables: Sequence[str] = ()) -> Path:
-        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly."""
+        """Save one row per recorded time: t, the states, and the observables asked for; digits read back exactly.
+
+        Parameters
+        ----------
+        path : str | Path
+            Where to write.
+        observables : Sequence[str], optional
+            Names of observables to add.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         columns = [self.times, *self.states.T, *(self.observable(name) for name in observables)]
 
         def write(file: IO[bytes]) -> None:
@@ -299,10 +480,37 @@ class Trajectory:
         return write_atomic(path, write)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StagedTrajectory(Trajectory):
     """Runs one after the other on one state layout: reads as one trajectory, keeps its parts.
 
+    Parameters
+    ----------
+    system : System
+        What was run.
+    parameters : Mapping[str, float]
+        The numbers bound to its parameters.
+    times : np.ndarray
+        Recorded times, shape (k,); for a map step numbers.
+    states : np.ndarray
+        Recorded states, shape (k, n).
+    end_time : float
+        Where the run stopped, also if that time was not to be recorded.
+    end_state : np.ndarray
+        The state there.
+    events : tuple[Event, ...], optional
+        All events in the order of time.
+    stop : str, optional
+        ``end`` (the time or number of steps asked for), ``event:NAME``, or ``slide`` if slides are not followed.
+    cost : Cost, optional
+        Evaluations, steps and seconds.
+    solution : OdeSolution, optional
+        Dense output, one piece per step, broken where a gate switches; None for a map.
+    parts : Mapping[str, Trajectory], optional
+        The runs by the names of their stages.
+
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> decay = System.from_equations({"x": -sym("x")})
     >>> first = integrate(decay, [1.0], (0.0, 1.0))
@@ -326,6 +534,20 @@ def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] |
     The first row of a run is left out where it repeats the last row before it. `system` and `parameters` are those of
     the last run; observables come from each run's own.
 
+    Parameters
+    ----------
+    trajectories : Sequence[Trajectory]
+        Runs that continue each other.
+    names : Sequence[str], optional
+        What they are called, by default 1, 2, ...
+
+    Returns
+    -------
+    StagedTrajectory
+        One trajectory; `parts` has the runs by name.
+
+    Examples
+    --------
     >>> from odesys import System, integrate, sym
     >>> decay = System.from_equations({"x": -sym("x")})
     >>> first = integrate(decay, [1.0], (0.0, 1.0))
@@ -389,7 +611,7 @@ def _compiled(system: System, parameters: Mapping[str, float]) -> Any:
     return system.compile({name: value for name, value in parameters.items() if name in system.parameters})
 
 
-def _table(
+def observable_table(
     system: System, parameters: Mapping[str, float], times: np.ndarray, states: np.ndarray
 ) -> dict[str, np.ndarray]:
     return dict(_compiled(system, parameters).observed(times, states))

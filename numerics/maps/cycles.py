@@ -20,6 +20,17 @@ from odesys.errors import ParameterError
 class Alternation:
     """A variable (index) that alternates from record `start` for `length` steps.
 
+    Parameters
+    ----------
+    index : int
+        Which variable.
+    start : int
+        The record at which it begins.
+    length : int
+        For how many steps it lasts.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> find_alternations(alternation_table(np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [1.0]])))
     [Alternation(index=0, start=0, length=4)]
@@ -33,6 +44,20 @@ class Alternation:
 def alternation_table(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
     """True at (t, j) where x_j(t + 2) = x_j(t) up to `tolerance` times the step from t to t + 1: (T - 2, n).
 
+    Parameters
+    ----------
+    states : np.ndarray
+        One row per step, shape (T, n).
+    tolerance : float, optional
+        Relative to the size of a step.
+
+    Returns
+    -------
+    np.ndarray
+        Truth values of shape (T - 2, n).
+
+    Examples
+    --------
     >>> import numpy as np
     >>> alternation_table(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 2.0], [1.0, 3.0]])).tolist()
     [[True, False], [True, False]]
@@ -50,6 +75,20 @@ def alternation_table(states: np.ndarray, tolerance: float = 1e-6) -> np.ndarray
 def find_alternations(cycling: np.ndarray, least: int = 4) -> list[Alternation]:
     """The stretches of at least `least` steps in a table such as that of `alternation_table`, by variable and start.
 
+    Parameters
+    ----------
+    cycling : np.ndarray
+        Truth values of shape (T, n).
+    least : int, optional
+        Shorter stretches are left out.
+
+    Returns
+    -------
+    list[Alternation]
+        In the order of variables, then of time.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> find_alternations(np.array([[True, False], [True, True], [True, False]]), least=3)
     [Alternation(index=0, start=0, length=3)]

@@ -39,13 +39,33 @@ def iterate(
 
     Parameters
     ----------
-    system : a map, or what has one as its ``.system``.
-    x0 : start values, as a vector or by name.
-    steps : how many steps to take.
-    record_every : record each so many steps, and the last one; or the list of step numbers to record.
-    stop : stop after the first step at which a function of (step, x) is true, or at which a `StopWhen` has passed its
+    system : System | HasSystem
+        A map, or what has one as its ``.system``.
+    x0 : Any
+        Start values, as a vector or by name.
+    steps : int
+        How many steps to take.
+    parameters : Mapping[str, Any], optional
+        Values of the parameters of the map, by name.
+    record_every : int | Iterable[int], optional
+        Record each so many steps, and the last one; or the list of step numbers to record.
+    stop : Stop, optional
+        Stop after the first step at which a function of (step, x) is true, or at which a `StopWhen` has passed its
         level; a `StopWhen` that is not terminal is recorded at every passage.
+    backend : str, optional
+        ``auto``, or how the map is computed: ``native``, ``scalar``, ``block``.
+    progress : Progress, optional
+        Called with `label` and the fraction done.
+    label : str, optional
+        What `progress` is told.
 
+    Returns
+    -------
+    Trajectory
+        The recorded steps, and why the run stopped.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> iterate(System.from_equations({x: x / 2}, kind="map"), [1], 3).state("x")

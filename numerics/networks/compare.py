@@ -26,6 +26,19 @@ from ..sweeps.power_law import PowerLaw, fit_power_law
 class Comparison:
     """Deviations of networks from the infinite-width flow: `deviations[width]` has one number per seed.
 
+    Parameters
+    ----------
+    what : str
+        What was compared, in words.
+    parameters : Mapping[str, Any]
+        The parameters of the comparison.
+    seeds : tuple[int, ...]
+        The seeds of the networks.
+    deviations : Mapping[int, np.ndarray]
+        One number per seed, by width.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> found = Comparison("distance", {}, (0, 1), {4: np.array([0.5, 0.5]), 16: np.array([0.25, 0.25])})
     >>> round(found.exponent.value, 9), found.rows()[1]["mean"]
@@ -103,6 +116,17 @@ class Comparison:
 class WidthMeasure:
     """What a comparison measures: in words, the parameters it tells of, and a number for a width and a seed.
 
+    Parameters
+    ----------
+    what : str
+        What is measured, in words.
+    parameters : Mapping[str, Any]
+        What the result tells of.
+    measure : Callable[[int, int], float]
+        The number for a width and a seed.
+
+    Examples
+    --------
     >>> error = WidthMeasure("error", {"omega": 0.1}, measure=lambda width, seed: width**-0.5)
     >>> error.measure(16, 0)
     0.25
@@ -116,6 +140,18 @@ class WidthMeasure:
 def over_widths(prepare: Callable[[list[int], Mapping[str, Any]], WidthMeasure]) -> Callable[..., Comparison]:
     """Make the comparison of a paper from a function that checks widths and parameters and says what is measured.
 
+    Parameters
+    ----------
+    prepare : Callable[[list[int], Mapping[str, Any]], WidthMeasure]
+        Checks widths and parameters, and says what is measured.
+
+    Returns
+    -------
+    Callable[..., Comparison]
+        A function (widths, seeds, parameters, progress), as `Paper.compare` wants it.
+
+    Examples
+    --------
     >>> @over_widths
     ... def compare(widths, parameters):
     ...     return WidthMeasure("error", parameters, lambda width, seed: width**-0.5)
@@ -152,6 +188,30 @@ def compare_widths(
     interrupts is kept, and the next call with the same `measure` goes on from there; a local function, which can only
     be called with one worker, is called anew.
 
+    Parameters
+    ----------
+    what : str
+        What is measured, in words.
+    widths : Sequence[int]
+        Widths of the networks.
+    seeds : int
+        How many networks per width.
+    parameters : Mapping[str, Any]
+        What the result tells of.
+    measure : Callable[[int, int], float]
+        A picklable function of width and seed.
+    progress : Callable[[str, float], None]
+        Told which pair is done, and the fraction of all.
+    workers : int, optional
+        Processes; by default all cores.
+
+    Returns
+    -------
+    Comparison
+        Deviations by width and seed, with the fitted exponent.
+
+    Examples
+    --------
     >>> from odesys import silent
     >>> found = compare_widths("error", [4, 16, 64], 2, {}, lambda width, seed: width**-0.5, silent, workers=1)
     >>> round(found.exponent.value, 9)

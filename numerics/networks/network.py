@@ -30,6 +30,19 @@ class ProgramNetwork:
 
     Made by `program_network` or ``flow.network(...)``; `dataclasses.replace` sets other weights.
 
+    Parameters
+    ----------
+    flow : Flow
+        What was derived from the same program.
+    words : Mapping[str, np.ndarray]
+        The word vectors, by set of words.
+    weights : Mapping[str, np.ndarray]
+        The matrices of all maps, by name.
+    parameters : Mapping[str, float], optional
+        Values of the parameters of the program.
+
+    Examples
+    --------
     >>> import math
     >>> from odesys import Data, Space, Words, gradient_flow, logistic, maps, softmax
     >>> words, m = Words("good bad the"), Space("m")
@@ -141,7 +154,20 @@ class ProgramNetwork:
     # ---- moving ----------------------------------------------------------------------------------------------------
 
     def descend(self, step: float, steps: int) -> ProgramNetwork:
-        """The network after `steps` steps of size `step`; a flow makes explicit Euler steps: gradient descent."""
+        """The network after `steps` steps of size `step`; a flow makes explicit Euler steps: gradient descent.
+
+        Parameters
+        ----------
+        step : float
+            Step size.
+        steps : int
+            How many.
+
+        Returns
+        -------
+        ProgramNetwork
+            The network after training.
+        """
         return self.descend_recorded(step, steps, [steps])[0]
 
     def descend_recorded(self, step: float, steps: int, record: Iterable[int]) -> list[ProgramNetwork]:

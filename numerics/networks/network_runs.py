@@ -27,6 +27,26 @@ def simulate_network(
 
     The weights are moved by gradients of the program; the derived equations are not used.
 
+    Parameters
+    ----------
+    network : ProgramNetwork
+        The network to train.
+    end : float
+        Last time.
+    times : Sequence[float], optional
+        Times to record; by default every step of the solver.
+    rtol : float, optional
+        Relative tolerance of a step.
+    atol : float, optional
+        Absolute tolerance of a step.
+
+    Returns
+    -------
+    Trajectory
+        The path scalars of the network, under the names of the states of its flow.
+
+    Examples
+    --------
     >>> import math
     >>> from odesys import Data, Words, gradient_flow, logistic, maps, simulate_network
     >>> words = Words("a")
@@ -56,6 +76,32 @@ def compare(
     Networks start as in ``flow.network(width, omega=omega)``; the distance is the Euclidean norm over all states whose
     name starts with `states` (all of them by default).
 
+    Parameters
+    ----------
+    flow : Flow
+        The derived flow.
+    widths : Sequence[int]
+        Widths of the networks.
+    seeds : int
+        How many networks per width.
+    t_end : float
+        When the distance is taken.
+    omega : float
+        Scale of the maps at the start.
+    parameters : Mapping[str, float], optional
+        Values of the parameters of the flow, by name.
+    states : str, optional
+        Only states whose names start like this.
+    progress : Progress, optional
+        Told what is done, and the fraction of all.
+
+    Returns
+    -------
+    Comparison
+        Distances by width and seed, with the fitted exponent.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
     >>> found = compare(flow, widths=[8, 32], seeds=3, t_end=1.0, omega=0.5)

@@ -37,16 +37,31 @@ def program_network(
 
     Parameters
     ----------
-    flow : what `gradient_flow`, `gradient_descent` or `heavy_ball` derive from a program.
-    width : dimension of every `Space`.
-    seed : a whole number or a generator, from which the words' frame and then all maps are drawn.
-    omega : maps that meet their own transpose start with :math:`W^\top W \approx \omega^2 I`, as in
+    flow : Flow
+        What `gradient_flow`, `gradient_descent` or `heavy_ball` derive from a program.
+    width : int, optional
+        Dimension of every `Space`.
+    seed : int | np.random.Generator, optional
+        A whole number or a generator, from which the words' frame and then all maps are drawn.
+    omega : Any, optional
+        Maps that meet their own transpose start with :math:`W^\top W \approx \omega^2 I`, as in
         ``flow.initial_state(omega=...)``; all others start at zero.
-    widths : dimensions by the names of spaces; that of words (``"E"``) is by default their number.
-    scales : standard deviations of the entries of maps by name, instead of those.
-    values : matrices by name, instead of random ones; axes along words are the words, so that W E is given.
-    parameters : values of the parameters of the program, such as ``{"b": 0.1}``.
+    widths : Mapping[str, int], optional
+        Dimensions by the names of spaces; that of words (``"E"``) is by default their number.
+    scales : Mapping[str, Any], optional
+        Standard deviations of the entries of maps by name, instead of those.
+    values : Mapping[str, Any], optional
+        Matrices by name, instead of random ones; axes along words are the words, so that W E is given.
+    parameters : Mapping[str, Any], optional
+        Values of the parameters of the program, such as ``{"b": 0.1}``.
 
+    Returns
+    -------
+    ProgramNetwork
+        The program with weights that really move.
+
+    Examples
+    --------
     >>> from odesys import Data, Space, Words, gradient_flow, logistic, maps, program_network
     >>> words, m = Words("a b"), Space("m")
     >>> W, V = maps("W", m, words), maps("V", 1, m)
@@ -83,6 +98,22 @@ def program_network(
 def program_networks(flow: Flow, seeds: Iterable[int | np.random.Generator], **options: Any) -> ProgramNetwork:
     """Networks of several seeds side by side, as one more axis in front of all arrays; each is as it would be alone.
 
+    Parameters
+    ----------
+    flow : Flow
+        The derived flow.
+    seeds : Iterable[int | np.random.Generator]
+        One network each.
+    **options : Any
+        Options of `program_network`.
+
+    Returns
+    -------
+    ProgramNetwork
+        All networks side by side.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, logistic, maps, program_networks
     >>> words = Words("a b")
     >>> w = maps("w", 1, words)

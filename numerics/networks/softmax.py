@@ -11,6 +11,22 @@ def row_softmax(scores: np.ndarray, axis: int = -1, counts: np.ndarray | None = 
     With `counts` an entry stands for that many equal ones and has their weight together; counts may have more axes in
     front than the scores, so `axis` is then negative.
 
+    Parameters
+    ----------
+    scores : np.ndarray
+        Any array.
+    axis : int, optional
+        Along which the weights sum to 1.
+    counts : np.ndarray, optional
+        How many equal entries each one stands for.
+
+    Returns
+    -------
+    np.ndarray
+        Weights of the shape of the scores.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> row_softmax(np.array([0.0, 1000.0, 1000.0])).tolist()
     [0.0, 0.5, 0.5]

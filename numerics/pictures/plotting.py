@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,24 @@ def new_figure(
 ) -> tuple[Any, Any]:
     """A figure without a display, with the project's defaults.
 
+    Parameters
+    ----------
+    rows : int, optional
+        Rows of axes.
+    columns : int, optional
+        Columns of axes.
+    size : tuple[float, float], optional
+        In inches, of the whole figure.
+    **options : Any
+        Passed on to ``matplotlib.pyplot.subplots``.
+
+    Returns
+    -------
+    tuple[Any, Any]
+        Figure and axes, as ``matplotlib.pyplot.subplots`` gives them.
+
+    Examples
+    --------
     >>> fig, (left, right) = new_figure(1, 2)
     >>> curve = left.plot([0, 1], [1, 0])
     >>> len(fig.axes)
@@ -31,7 +50,8 @@ def new_figure(
     """
     import matplotlib
 
-    matplotlib.use("Agg")
+    if "ipykernel" not in sys.modules:  # a notebook shows what it draws
+        matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     with plt.rc_context(STYLE):
@@ -73,6 +93,24 @@ def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str
 def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()) -> list[Path]:
     """Write a figure in several formats, each whole or not at all; the same figure gives the same bytes.
 
+    Parameters
+    ----------
+    fig : Any
+        A figure of matplotlib; it is closed.
+    folder : Path
+        Where the files go.
+    name : str
+        Their name without the ending.
+    formats : tuple[str, ...], optional
+        Such as ``png`` and ``svg``; by default both.
+
+    Returns
+    -------
+    list[Path]
+        The files that were written.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> import tempfile
     >>> fig, ax = new_figure()

@@ -50,9 +50,26 @@ def phase_portrait(
 
     Parameters
     ----------
-    box : {state: (low, high)} for both states, or two pairs in the order of the states.
-    integrals : conserved quantities that may turn a linear centre into a centre; each is checked, not believed.
+    system : System
+        A flow of two states.
+    parameters : Mapping[str, Any]
+        Values of its parameters, by name.
+    box : Any
+        {state: (low, high)} for both states, or two pairs in the order of the states.
+    path : str | Path
+        File to write: png, pdf or svg.
+    integrals : Sequence[Any], optional
+        Conserved quantities that may turn a linear centre into a centre; each is checked, not believed.
+    title : str, optional
+        Above the picture.
 
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> import tempfile
     >>> from odesys import sym

@@ -24,6 +24,22 @@ VERDICT_COLOURS = {
 def draw_proof_graph(book: ClaimBook, folder: Path, progress: Progress) -> list[Path]:
     """Check the claims of level quick and draw what rests on what.
 
+    Parameters
+    ----------
+    book : ClaimBook
+        The claims to check and draw.
+    folder : Path
+        Where the files go.
+    progress : Progress
+        Told which claim is checked, and the fraction of all.
+
+    Returns
+    -------
+    list[Path]
+        The files that were written.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> import tempfile
     >>> from odesys import proved, silent

@@ -42,13 +42,28 @@ def run_cells(
 
     Parameters
     ----------
-    function : a function of one cell that another process can be given (at the top level of a module, or a partial of
-        such a one); gives numbers, texts, lists or mappings of them.
-    workers : number of processes; 1 stays in this one.
-    store : a folder in which every finished cell is kept; a later call goes on where this one was interrupted. Results
-        of another version of the function's package, or of this one, are not taken for those of this one.
-    label : what the cells are, for progress and for the note on an interrupt that says how many are kept.
+    function : Callable[[Any], Any]
+        A function of one cell that another process can be given (at the top level of a module, or a partial of such a
+        one); gives numbers, texts, lists or mappings of them.
+    cells : Sequence[Any]
+        What the function is called with, one by one.
+    progress : Progress, optional
+        Told what is done, and the fraction of all.
+    workers : int, optional
+        Number of processes; 1 stays in this one.
+    store : Path, optional
+        A folder in which every finished cell is kept; a later call goes on where this one was interrupted. Results of
+        another version of the function's package, or of this one, are not taken for those of this one.
+    label : str, optional
+        What the cells are, for progress and for the note on an interrupt that says how many are kept.
 
+    Returns
+    -------
+    list[Any]
+        One result per cell, in the order of the cells.
+
+    Examples
+    --------
     >>> run_cells(abs, [-1, 2, -3])
     [1, 2, 3]
     """
@@ -109,6 +124,18 @@ def unfinished_cells(name: str | None) -> Iterator[Path | None]:
 
     It is below the folder of `odesys.jit.code_store`; None where nothing can be written there, or without a name.
 
+    Parameters
+    ----------
+    name : str | None
+        Of the task; None for a task that keeps nothing.
+
+    Returns
+    -------
+    Iterator[Path | None]
+        The folder, for use in a ``with`` statement.
+
+    Examples
+    --------
     >>> with unfinished_cells(None) as store:  # a name in place of None gives a folder
     ...     run_cells(abs, [-1, 2], store=store)
     [1, 2]

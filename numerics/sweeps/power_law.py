@@ -18,6 +18,19 @@ from odesys.errors import ParameterError
 class PowerLaw:
     """Fitted exponent with its 95 percent interval, and the prefactor.
 
+    Parameters
+    ----------
+    value : float
+        The exponent.
+    low : float
+        Lower end of its 95 percent interval.
+    high : float
+        Upper end.
+    prefactor : float
+        What multiplies the power.
+
+    Examples
+    --------
     >>> PowerLaw(value=-0.5, low=-0.75, high=-0.25, prefactor=3.0).half_width
     0.25
     """
@@ -43,6 +56,20 @@ def fit_power_law(x: Collection[float], y: Collection[float]) -> PowerLaw:
 
     Where a value is not positive, as in a run that is broken, the exponent is no number.
 
+    Parameters
+    ----------
+    x : Collection[float]
+        Positive numbers.
+    y : Collection[float]
+        Positive numbers, as many.
+
+    Returns
+    -------
+    PowerLaw
+        Exponent with its interval, and prefactor.
+
+    Examples
+    --------
     >>> law = fit_power_law([1, 2, 4], [3.0, 6.0, 12.0])
     >>> round(law.value, 10), round(law.prefactor, 10)
     (1.0, 3.0)
@@ -66,6 +93,24 @@ def fit_power_law_of_means(x: Sequence[float], values: np.ndarray, draws: int = 
     The interval is the 95 percent one of the bootstrap over repeats: whole columns are drawn again, so what the
     repeats share from point to point stays together.
 
+    Parameters
+    ----------
+    x : Sequence[float]
+        Positive numbers, one per row of `values`.
+    values : np.ndarray
+        Shape (points, repeats).
+    draws : int, optional
+        Of the bootstrap.
+    seed : int, optional
+        Of the bootstrap.
+
+    Returns
+    -------
+    PowerLaw
+        Exponent with its interval, and prefactor.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> law = fit_power_law_of_means([1, 2, 4], np.array([[1.0, 3.0], [4.0, 4.0], [6.0, 10.0]]))
     >>> round(law.low, 3), round(law.value, 3), round(law.high, 3)

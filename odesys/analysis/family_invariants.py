@@ -25,6 +25,22 @@ def family_drift(flow: FamilyFlow, states: Any, K: Any = None) -> float:
 
     .. math::  \max_{t,\theta,q}\ |I_q^\theta(t) - I_q^\theta(0)| \,/\, \|S^\theta(t)\|_F^q
 
+    Parameters
+    ----------
+    flow : FamilyFlow
+        The family whose conserved numbers are followed.
+    states : Any
+        One state vector per row.
+    K : Any, optional
+        The number of groups, where the flow leaves it open.
+
+    Returns
+    -------
+    float
+        The largest relative change.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Family, Head, SampleTemplate, family_flow, integrate
     >>> half = Fraction(1, 2)

@@ -24,11 +24,12 @@ import numpy as np
 
 from ..errors import EquationError
 from ..exact.rewriting import has_floats
-from ..exact.zero import ZeroResult, zero_test
+from ..exact.zero import ZeroResult, in_short, zero_test
 from ..expr import graph
 from ..expr.functions import FUNCTIONS
 from ..expr.graph import Node
 from ..expr.system import TIME, System
+from ..shortening import shortened
 from .modular import PRIMES_TRIED, kernel, kernel_modulo, primes, residues
 from .polynomial_form import is_rational, polynomial_context, quotients
 
@@ -42,13 +43,21 @@ Monomial = tuple[int, ...]  # indices of variables, sorted, with repetition
 Polynomial = dict[Monomial, Fraction]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FirstIntegral:
     """A conserved quantity, and how it was proved."""
 
     name: str
     node: Node
     proof: str
+
+    def __repr__(self) -> str:
+        return shortened(f"<FirstIntegral {self.name} = {in_short(self.node)}, proved: {self.proof}>")
+
+    def _repr_latex_(self) -> str | None:
+        from ..report.cards import integral_tex
+
+        return integral_tex(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +86,14 @@ class Integrals(Sequence[FirstIntegral]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<Integrals: {len(self)}, {'complete' if self.complete else 'not complete'} for {self.ansatz}>"
+        return shortened(
+            f"<Integrals: {len(self)}, {'complete' if self.complete else 'not complete'} for {self.ansatz}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import integrals_card
+
+        return integrals_card(self)
 
 
 def lie_derivative(system: System, node: Any) -> Node:
@@ -88,6 +104,20 @@ def lie_derivative(system: System, node: Any) -> Node:
     Gates count as constants, so the answer is about motion between switching surfaces; a quantity that jumps there
     needs more.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    node : Any
+        The quantity: a node, a SymPy expression or a name.
+
+    Returns
+    -------
+    Node
+        The rate of change, or for a map the change in one step.
+
+    Examples
+    --------
     >>> from odesys import System, lie_derivative, sym
     >>> x, y = sym("x"), sym("y")
     >>> lie_derivative(System.from_equations({"x": y, "y": -x}), x**2 + y**2)
@@ -114,6 +144,24 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
 
     A quantity with gates of its own must not jump where the flow crosses their surfaces.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    expression : Any
+        The quantity: a node, a SymPy expression or a name.
+    positive : Collection[str], optional
+        Names taken to be positive.
+    seed : int, optional
+        Of the points tried as witnesses.
+
+    Returns
+    -------
+    ZeroResult
+        Answer ``zero``, ``nonzero`` or ``undecided``, with a point or what is left over.
+
+    Examples
+    --------
     >>> from odesys import System, graph, sym
     >>> sign = graph.step(sym("x")) - graph.step(-sym("x"))
     >>> check_integral(System.from_equations({"x": 1}), sign).answer

@@ -134,6 +134,24 @@ def invariant_drift(
 
     `states` has one state vector per row; q goes up to `q_max`, or to the size of L. Not a number without a spectrum.
 
+    Parameters
+    ----------
+    flow : Flow
+        The derived flow.
+    states : Any
+        One state vector per row.
+    parameters : Mapping[str, float], optional
+        Values of the parameters of the flow.
+    q_max : int, optional
+        Highest power that is followed.
+
+    Returns
+    -------
+    float
+        The largest relative change; not a number where nothing is known to be conserved.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow, integrate
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
     >>> run = integrate(flow.system, flow.initial_state(omega=0.5), (0.0, 5.0))

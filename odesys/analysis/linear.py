@@ -44,6 +44,20 @@ class MetzlerResult:
 def check_metzler(matrix: sp.Matrix, diagonal: bool = False) -> MetzlerResult:
     """Whether all off-diagonal entries are nonnegative (with `diagonal`, all entries: the test for maps).
 
+    Parameters
+    ----------
+    matrix : sp.Matrix
+        A square matrix with exact entries.
+    diagonal : bool, optional
+        Ask for nonnegative diagonal entries too.
+
+    Returns
+    -------
+    MetzlerResult
+        Whether it holds, and an entry where it does not.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> check_metzler(sp.Matrix([[-1, 2], [0, -3]])).answer
     'yes'
@@ -82,6 +96,18 @@ def charpoly(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
 def exact_spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:
     """Exact eigenvalues and eigenvectors of a small matrix; a sentence where radicals can not give them.
 
+    Parameters
+    ----------
+    matrix : sp.Matrix
+        A square matrix with exact entries.
+
+    Returns
+    -------
+    tuple[Eigenspace, ...]
+        Each eigenvalue with its multiplicity and eigenvectors.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> [str(space.value) for space in exact_spectrum(sp.Matrix([[0, 1], [2, 0]]))]
     ['-sqrt(2)', 'sqrt(2)']
@@ -179,6 +205,17 @@ class HittingTime:
 class LinearSystem:
     r"""The system :math:`\dot x = A x` from :math:`x(0)`, with exact entries; symbols are allowed in both.
 
+    Parameters
+    ----------
+    matrix : sp.Matrix
+        The square matrix A.
+    start : sp.Matrix
+        The column x(0).
+    names : Sequence[str], optional
+        What the entries of x are called.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> saddle = LinearSystem(sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, 0]))
     >>> [str(space.value) for space in saddle.spectrum]

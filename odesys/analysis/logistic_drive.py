@@ -28,6 +28,15 @@ from ..expr.sympy_bridge import to_sympy
 class LogisticDrive:
     """Rates of the moving states and the linear form F inside the logistic factor.
 
+    Parameters
+    ----------
+    rates : Mapping[str, Fraction]
+        The rate of each state that moves, relative to the logistic factor.
+    form : Node
+        The linear form inside the factor.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> x = graph.sym("x")
     >>> drive = LogisticDrive({"x": Fraction(1)}, x)
@@ -82,6 +91,18 @@ class LogisticDrive:
 def find_logistic_drive(nodes: Mapping[str, Node]) -> LogisticDrive:
     """Read rates and form off right-hand sides that are multiples of one logistic factor; refuses others.
 
+    Parameters
+    ----------
+    nodes : Mapping[str, Node]
+        Right-hand sides by state.
+
+    Returns
+    -------
+    LogisticDrive
+        The rates and the form.
+
+    Examples
+    --------
     >>> x, y = graph.sym("x"), graph.sym("y")
     >>> drive = find_logistic_drive({"x": graph.call("sigmoid", -x - y), "y": 2 * graph.call("sigmoid", -x - y)})
     >>> drive.rates, drive.form, drive.speed

@@ -195,6 +195,24 @@ def classify(
 ) -> Classification:
     """Type and stability of an equilibrium; `integral` is a conserved quantity that may settle a linear centre.
 
+    Parameters
+    ----------
+    system : System
+        A flow.
+    point : Mapping[str, Any] | Equilibrium
+        The equilibrium: exact values by state, or one of `System.equilibria`.
+    integral : Any, optional
+        A conserved quantity that may settle a linear centre.
+    parameters : Mapping[str, Any], optional
+        Values of the parameters.
+
+    Returns
+    -------
+    Classification
+        Type and stability, eigenvalues, and how it is known.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x, y = sp.symbols("x y")
     >>> oscillator = System.from_equations({x: y, y: -x})
@@ -316,6 +334,22 @@ def stability_conditions(
 
     Routh and Hurwitz: the coefficients of the characteristic polynomial and the leading minors of Hurwitz' matrix.
 
+    Parameters
+    ----------
+    system : System
+        A flow.
+    point : Mapping[str, Any] | Equilibrium
+        The equilibrium: exact values by state, or one of `System.equilibria`.
+    parameters : Mapping[str, Any], optional
+        Values of parameters that are not to stay symbols.
+
+    Returns
+    -------
+    tuple[sp.Expr, ...]
+        All positive exactly where the equilibrium is linearly stable.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x, y, mu = sp.symbols("x y mu")
     >>> oscillator = System.from_equations({x: y, y: -x + mu * (1 - x**2) * y}, parameters=[mu])

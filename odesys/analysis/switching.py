@@ -71,6 +71,20 @@ def hold_gates(system: System, gates: Mapping[int, Any]) -> System:
 
     A string becomes a parameter. With all gates given the field is smooth.
 
+    Parameters
+    ----------
+    system : System
+        A system with gates.
+    gates : Mapping[int, Any]
+        By the number of its surface, what a gate is replaced by.
+
+    Returns
+    -------
+    System
+        The same system with these gates held.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> relay = System.from_equations({x: 2 - 3 * sp.Heaviside(x)})
@@ -178,6 +192,15 @@ class Switching:
 
     Shapes: n states, s surfaces; `gates` is (s,), `which` an index array (k,).
 
+    Parameters
+    ----------
+    compiled : Compiled
+        A compiled system, as `System.compile` gives it.
+    parameters : Mapping[str, float], optional
+        Values of its parameters.
+
+    Examples
+    --------
     >>> x = graph.sym("x")
     >>> relay = Switching(System.from_equations({"x": 2 - 3 * graph.step(x - 1)}).compile())
     >>> relay.names, relay.count

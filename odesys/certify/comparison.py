@@ -107,18 +107,32 @@ def _known(system: System, block: Sequence[str]) -> tuple[str, ...]:
 class BoundResult:
     """The rate of a linear lower bound, and how it is known.
 
-    Attributes
+    Parameters
     ----------
-    answer : ``holds`` (with this rate, everywhere in the region), ``fails`` (no rate works: `tight_at` shows it) or
+    answer : str
+        ``holds`` (with this rate, everywhere in the region), ``fails`` (no rate works: `tight_at` shows it) or
         ``undecided`` (the search ran out of boxes).
-    rate : a constant for which the bound holds: exact, or a rational lower end of the enclosure.
-    upper : no larger rate works, because of the point `tight_at` (exact rational, in the region); None if none found.
-    optimal : whether `rate` is the largest possible one, exactly.
-    row : the state whose equation binds.
-    transfers : Metzler test of rate * matrix (for a map: all entries nonnegative).
-    evidence : ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
-    certificate : what `write_region_certificate` stores, if it was asked for and balls were needed.
+    rate : sp.Expr | None
+        A constant for which the bound holds: exact, or a rational lower end of the enclosure.
+    upper : sp.Expr | None
+        No larger rate works, because of the point `tight_at` (exact rational, in the region); None if none found.
+    optimal : bool
+        Whether `rate` is the largest possible one, exactly.
+    tight_at : Mapping[str, Fraction]
+        The point of least slack.
+    row : str
+        The state whose equation binds.
+    transfers : MetzlerResult
+        Metzler test of rate * matrix (for a map: all entries nonnegative).
+    evidence : str
+        ``proof`` (exact algebra), ``certificate`` (ball arithmetic), ``measurement`` (points only).
+    details : Mapping[str, Any], optional
+        Numbers beside the answer.
+    certificate : Mapping[str, Any], optional
+        What `write_region_certificate` stores, if it was asked for and balls were needed.
 
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> import sympy as sp
     >>> from odesys import System, sym
@@ -165,18 +179,38 @@ def lower_linear_bound(
 
     Parameters
     ----------
-    system : the full or reduced system; it need not close on the block.
-    block, matrix : the k states S to bound, and the constant k-by-k matrix A in that order (rational numbers).
-    region : where the inequality is asked for, a `Region` or a box; bounds the states outside the block too.
-    parameters : values; they may stay symbols where all rows are affine with constant coefficients.
-    tolerance, boxes : relative width of the enclosure to stop at, and how many boxes may be spent on it.
-    wanted : give up, with the answer ``fails``, at the first point where only a rate up to this works.
-    keep_boxes : prove the rate once more and keep every box as `certificate`, for `write_region_certificate`.
+    system : System
+        The full or reduced system; it need not close on the block.
+    block : Sequence[str]
+        The k states S to bound.
+    matrix : sp.Matrix
+        The constant k-by-k matrix A, in the order of `block` (rational numbers).
+    region : Region | Mapping[str, Any]
+        Where the inequality is asked for, a `Region` or a box; bounds the states outside the block too.
+    parameters : Mapping[str, Any], optional
+        Values; they may stay symbols where all rows are affine with constant coefficients.
+    tolerance : float | Fraction, optional
+        Relative width of the enclosure to stop at.
+    boxes : int, optional
+        How many boxes may be spent on it.
+    seed : int, optional
+        Of the points tried first.
+    wanted : Fraction, optional
+        Give up, with the answer ``fails``, at the first point where only a rate up to this works.
+    keep_boxes : bool, optional
+        Prove the rate once more and keep every box as `certificate`, for `write_region_certificate`.
 
-    References
-    ----------
+    Returns
+    -------
+    BoundResult
+        The rate, the point where it is tight, and whether the bound transfers to trajectories.
+
+    Notes
+    -----
     Two-mixture paper, Lemma E.2 (score growth); the rate there is the unnamed constant b.
 
+    Examples
+    --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> logistic = System.from_equations({x: x * (1 - x)})

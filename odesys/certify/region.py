@@ -41,6 +41,15 @@ class LinearCondition:
 class Region:
     """A box {state: (low, high)} and linear conditions, each an expression that must be >= 0; all numbers exact.
 
+    Parameters
+    ----------
+    box : Mapping[str, tuple[Any, Any]]
+        Lower and upper end of each state.
+    conditions : Iterable[Any], optional
+        Linear expressions that are not negative inside.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> region = Region({"x": (0, 1), "y": (0, 1)}, [graph.sym("x") - graph.sym("y")])
     >>> region.contains({"x": 1, "y": Fraction(1, 2)}), region.contains({"x": 0, "y": 1})

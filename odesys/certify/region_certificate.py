@@ -43,6 +43,15 @@ SMALLEST_MARGIN = Fraction(1, 2**40)  # from which on a switching surface counts
 def write_region_certificate(result: BoundResult, path: Path | str) -> None:
     """Write the certificate of a bound that was found with ``keep_boxes=True``; the file appears whole or not at all.
 
+    Parameters
+    ----------
+    result : BoundResult
+        A bound found with ``keep_boxes=True``.
+    path : Path | str
+        File to write.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> from pathlib import Path
     >>> import json

@@ -74,6 +74,27 @@ class EnclosedStep:
 class Enclosure:
     """Boxes that provably hold the solution of `system` from `start_time` to `end_time`; see the module's head.
 
+    Parameters
+    ----------
+    system : System
+        What was enclosed.
+    parameters : Mapping[str, Any]
+        Values of its parameters.
+    exact : Mapping[str, Fraction]
+        Those of them that are exact.
+    steps : tuple[EnclosedStep, ...]
+        The steps, each with its time and boxes.
+    final : tuple[Interval, ...]
+        The box at the end, by state.
+    order : int
+        Of the Taylor method.
+    precision : int
+        In bits.
+    frames : bool, optional
+        Whether the set was carried in a turning frame.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> from odesys import sym
     >>> run = enclose(System.from_equations({"x": -sym("x")}), {"x": 1}, 1)
@@ -337,13 +358,35 @@ def enclose(
 
     Parameters
     ----------
-    system : a flow on scalar nodes.
-    start, parameters : exact rationals, or balls (`flint.arb`) for values known up to an error; no floats.
-    order, precision : N of the Taylor method, and bits.
-    frames : carry the set in a frame that turns with the flow: much narrower for wide starts and long runs, but no
+    system : System
+        A flow on scalar nodes.
+    start : Mapping[str, Any] | Sequence[Any]
+        Exact rationals, or balls (`flint.arb`) for values known up to an error; no floats.
+    t_end : Any
+        Last time, exact.
+    parameters : Mapping[str, Any], optional
+        As `start`.
+    t_start : Any, optional
+        First time, exact.
+    order : int, optional
+        N of the Taylor method.
+    precision : int, optional
+        Bits of the arithmetic.
+    tolerance : Fraction, optional
+        The remainder a step may add to a state, by default 2**(-precision / 2); sets the step size.
+    first_step : Any, optional
+        Length of the first step that is tried.
+    frames : bool, optional
+        Carry the set in a frame that turns with the flow: much narrower for wide starts and long runs, but no
         certificate can be written, and parameters must be exact.
-    tolerance : the remainder a step may add to a state, by default 2**(-precision / 2); sets the step size.
 
+    Returns
+    -------
+    Enclosure
+        Boxes that provably hold the solution at all times of the run.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> x = graph.sym("x")
     >>> run = enclose(System.from_equations({"x": -x}), {"x": 1}, 1)

@@ -122,18 +122,23 @@ def _save(
 
 @app.command("list")
 def list_papers(names: PaperNames = None, json: JsonFile = None) -> None:
-    """Papers, their systems, protocols, figures and claims.
+    """The papers in one line each; with a name, its systems, protocols, parameters, figures and claims.
 
     \b
-    Example: odesys list two_mixture --json list.json
+    Examples: odesys list
+              odesys list two_mixture --json list.json
     """
+    from .overview import print_paper, print_papers
+
     files.prepare(None, json)
-    found = list(_papers(names).values())
-    lists = [[", ".join(names) for names in (p.systems, p.protocols, p.figures)] for p in found]
-    rows = [(p.name, p.title, *names, len(p.claims())) for p, names in zip(found, lists, strict=True)]
-    print_table("", ("paper", "title", "systems", "protocols", "figures", "claims"), rows)
+    found = _papers(names)
+    if names:
+        for word, paper in found.items():
+            print_paper(paper, word)
+    else:
+        print_papers(list(found.values()))
     if json:
-        files.write_json(json, {"papers": [registry.describe(p) for p in found]})
+        files.write_json(json, {"papers": [registry.describe(p) for p in found.values()]})
 
 
 @app.command()
@@ -141,33 +146,41 @@ def derive(
     paper: PaperName,
     quotient: Annotated[bool, typer.Option("--quotient", help="Reduce by the symmetries.")] = False,
     system: Annotated[
-        str | None, typer.Option("--system", metavar="NAME", help="[default: full]", autocompletion=complete("systems"))
+        str | None,
+        typer.Option("--system", metavar="NAME", help="[default: what list shows]", autocompletion=complete("systems")),
     ] = None,
     settings: Settings = None,
-    form: Annotated[Format, typer.Option("--format", help="latex to a .tex file is a whole document.")] = Format.text,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="[default: text]; latex to a .tex file is a whole document.")
+    ] = None,
     out: OutFile = None,
     json: JsonFile = None,
 ) -> None:
     """Derive a closed system from the model and the data; --set K=symbol leaves K open where the paper allows it.
 
+    With no option it shows which systems there are and how large they are. Any option derives: the paper's default
+    system, unless --system or --quotient names another.
+
     \b
-    Examples: odesys derive two_mixture --quotient
+    Examples: odesys derive two_mixture
+              odesys derive two_mixture --quotient
               odesys derive two_mixture --set K=3 --format latex --out system.tex
     """
     chosen = registry.find_paper(paper)
     if quotient and system not in (None, "quotient"):
         raise ParameterError(f"--quotient and --system {system} ask for two systems; give one of them")
     parameters = chosen.read_parameters(read_settings(settings), symbols=True)
-    # a parameter left open has no full system to list: its size would depend on it
-    left_open = any(isinstance(parameters[p.name], str) and p.kind is not str for p in chosen.parameters)
-    name = system or ("quotient" if quotient or left_open else "full")
+    if not (quotient or system or settings or form or out or json):
+        _show_sizes(paper, chosen, parameters)
+        return
+    name = system or ("quotient" if quotient else chosen.default)
     build = registry.pick(chosen, "system", name, chosen.systems)
     files.prepare(out, json)
     with progress_bar(f"deriving {chosen.name}"):
         start = time.perf_counter()
         built = build(parameters)
         seconds = time.perf_counter() - start
-        text = _write_system(built, form, document=out is not None and out.suffix == ".tex")
+        text = _write_system(built, form or Format.text, document=out is not None and out.suffix == ".tex")
     if out:
         print_files([files.write_text(out, text)])
     else:
@@ -186,6 +199,17 @@ def derive(
                 "free_parameters": list(built.parameters),
             },
         )
+
+
+def _show_sizes(word: str, chosen: Paper, parameters: Mapping[str, Any]) -> None:
+    from ..papers.sizes import system_sizes
+    from .overview import print_sizes
+
+    if not chosen.systems:
+        raise OdesysError(f"{chosen.name} has no systems")
+    with progress_bar(f"deriving {chosen.name}") as progress:
+        sizes = system_sizes(chosen, parameters, registry.source_folder(word), progress)
+    print_sizes(chosen, word, sizes)
 
 
 def _write_system(system: System, form: Format, document: bool) -> str:

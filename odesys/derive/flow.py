@@ -24,6 +24,7 @@ from ..model.paths import Path
 from ..program.data import Data
 from ..program.naming import Naming
 from ..program.program import Program
+from ..shortening import shortened
 from .assembly import path_layout, path_leaves, term_block
 from .closure import Closure, close, gradient_terms, restricted
 from .initial import gram_parameters, infinite_width, unit_gram, weight_values
@@ -44,6 +45,23 @@ if TYPE_CHECKING:
 class Flow:
     """A derived flow (or step) of a program: what is trained, the closed set of paths, and the system on them.
 
+    Parameters
+    ----------
+    program : Program
+        The function as it was read, with its data and loss.
+    rule : Rule
+        How the maps move.
+    train : tuple[str, ...]
+        The maps that move.
+    closure : Closure
+        The closed set of paths.
+    system : System
+        The equations.
+    batch : int, optional
+        Samples of a mini-batch, where the step is the mean over batches.
+
+    Examples
+    --------
     >>> from odesys import Data, Flow, Words, gradient_flow, logistic, maps, softmax
     >>> words = Words("good bad the")
     >>> w, (W_K, W_Q) = maps("w", 1, words), maps("W_K W_Q", words, words)
@@ -64,7 +82,12 @@ class Flow:
 
     def __repr__(self) -> str:
         maps, moving = ", ".join(self.program.maps), ", ".join(self.train)
-        return f"Flow({self.system.dimension} states of {maps}; trained {moving})"
+        return shortened(f"Flow({self.system.dimension} states of {maps}; trained {moving})")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import flow_card
+
+        return flow_card(self)
 
     @property
     def layout(self) -> Layout:
@@ -88,12 +111,34 @@ class Flow:
         return self.program.function
 
     def pin_gram(self, pin: str) -> np.ndarray:
-        """Inner products of a pinned set, as nodes."""
+        """Inner products of a pinned set, as nodes.
+
+        Parameters
+        ----------
+        pin : str
+            Name of the set, ``E`` for the words.
+
+        Returns
+        -------
+        np.ndarray
+            Square, entries are nodes.
+        """
         known = self.naming.pins[pin]
         return unit_gram(known.size) if known.gram is None else known.gram
 
     def segment(self, path: Path) -> Segment:
-        """Where the matrix of a stored path sits in the state vector."""
+        """Where the matrix of a stored path sits in the state vector.
+
+        Parameters
+        ----------
+        path : Path
+            A path of the closure.
+
+        Returns
+        -------
+        Segment
+            Its leaf and the places of its entries.
+        """
         leaf = self.naming.leaf(path)
         return next(s for s in self.layout.segments if s.leaf == leaf)
 
@@ -109,12 +154,21 @@ class Flow:
 
         Parameters
         ----------
-        omega : the infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero.
-        spread : the number s in :math:`W^\top W \to s I` for a map by name, e.g. ``W_V=0.01``, or the value of a
-            parameter of a Gram matrix, e.g. ``m1=32``.
-        values : matrices of path scalars by name, e.g. ``{"Y": table}``, put in place of the infinite-width ones.
-        weights : matrices of all maps instead, of a finite network; axes along words are the words, so that W E is
-            given. A name without a head stands for all heads, which are then the first axis.
+        omega : Any, optional
+            The infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero.
+        values : Mapping[str, Any], optional
+            Matrices of path scalars by name, e.g. ``{"Y": table}``, put in place of the infinite-width ones.
+        weights : Mapping[str, Any], optional
+            Matrices of all maps instead, of a finite network; axes along words are the words, so that W E is given. A
+            name without a head stands for all heads, which are then the first axis.
+        **spread : Any
+            The number s in :math:`W^\top W \to s I` for a map by name, e.g. ``W_V=0.01``, or the value of a parameter
+            of a Gram matrix, e.g. ``m1=32``.
+
+        Returns
+        -------
+        np.ndarray
+            One number per state, in the order of ``system.names``.
         """
         if weights is not None:
             if omega is not None or spread or values:
@@ -127,37 +181,110 @@ class Flow:
         return self.layout.pack(leaves).astype(float)
 
     def network(self, width: int | None = None, seed: Any = 0, omega: Any = None, **options: Any) -> ProgramNetwork:
-        """The same program with weights that really move; options as in `odesys.program_network`."""
+        """The same program with weights that really move; options as in `odesys.program_network`.
+
+        Parameters
+        ----------
+        width : int, optional
+            Dimension of every `Space`.
+        seed : Any, optional
+            Of words and weights.
+        omega : Any, optional
+            Scale of the maps at the start.
+        **options : Any
+            As in `program_network`.
+
+        Returns
+        -------
+        ProgramNetwork
+            The program with weights.
+        """
         import odesys  # the public names are a door to numerics
 
         return odesys.program_network(self, width, seed, omega, **options)
 
     def networks(self, seeds: Iterable[Any], width: int | None = None, **options: Any) -> ProgramNetwork:
-        """Networks of several seeds as one more axis in front of all arrays; options as in `network`."""
+        """Networks of several seeds as one more axis in front of all arrays; options as in `network`.
+
+        Parameters
+        ----------
+        seeds : Iterable[Any]
+            One network each.
+        width : int, optional
+            Dimension of every `Space`.
+        **options : Any
+            As in `program_network`.
+
+        Returns
+        -------
+        ProgramNetwork
+            All of them side by side.
+        """
         import odesys
 
         return odesys.program_networks(self, seeds, width=width, **options)
 
     def symmetries(self, state: Any = None) -> SymmetryGroup[ProgramSymmetry]:
-        """The group of signed permutations of words, units and maps that leaves the loss alone (and `state`)."""
+        """The group of signed permutations of words, units and maps that leaves the loss alone (and `state`).
+
+        Parameters
+        ----------
+        state : Any, optional
+            A start that the symmetries must leave alone too.
+
+        Returns
+        -------
+        SymmetryGroup[ProgramSymmetry]
+            Generators, order, and what was not searched.
+        """
         from ..reduce.symmetry_search import find_symmetries
 
         return find_symmetries(self, state)
 
     def quotient(self, generators: Sequence[Any] | None = None, state: Any = None) -> Quotient:
-        """One variable per orbit under the group found (or under `generators`), with `lift` and `project`."""
+        """One variable per orbit under the group found (or under `generators`), with `lift` and `project`.
+
+        Parameters
+        ----------
+        generators : Sequence[Any], optional
+            Symmetries to divide by; by default all that are found.
+        state : Any, optional
+            A start that they must leave alone.
+
+        Returns
+        -------
+        Quotient
+            The smaller system with `lift`, `project` and `initial_state`.
+        """
         from ..reduce.quotient import quotient
 
         return quotient(self, generators, state)
 
     def slaved(self, state: Any = None) -> Slaved:
-        """The flow with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
+        """The flow with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I.
+
+        Parameters
+        ----------
+        state : Any, optional
+            A start; by default that of infinite width.
+
+        Returns
+        -------
+        Slaved
+            The system without self-scores.
+        """
         from ..reduce.slaving import slave_flow
 
         return slave_flow(self, state)
 
     def invariants(self) -> list[ConservedSpectrum]:
-        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`."""
+        """Conserved families tr L^q of pairs of trained maps, proved from the closure; see `odesys.analysis.lax`.
+
+        Returns
+        -------
+        list[ConservedSpectrum]
+            One family per pair of trained maps.
+        """
         from ..analysis.lax import lax_integrals
 
         return lax_integrals(self)

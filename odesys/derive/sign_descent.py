@@ -43,6 +43,15 @@ from .motion import STEP_SIZE
 class PinnedVectors:
     """Vectors coordinate by coordinate: `directions[j][c]` exact, and the mass of each direction (number or name).
 
+    Parameters
+    ----------
+    directions : tuple[tuple[Fraction, ...], ...]
+        Exact coordinates of each vector.
+    masses : tuple[Node, ...]
+        The mass of each direction, a number or a name.
+
+    Examples
+    --------
     >>> PinnedVectors.disjoint(["m", 3]).masses
     (Node(m), Node(3))
     """
@@ -135,6 +144,23 @@ class SignDescent:
     `names[map]`, `gradients[map]` are arrays (rows, columns); `left`, `right` are the vectors on the two sides of a
     map, `observables` are those of the program, `structure` says of each state its map, row and column.
 
+    Parameters
+    ----------
+    names : Mapping[str, np.ndarray]
+        The names of the states of each map.
+    gradients : Mapping[str, np.ndarray]
+        The gradient by each entry of each map.
+    left : Mapping[str, PinnedVectors]
+        The vectors on the left of each map.
+    right : Mapping[str, PinnedVectors]
+        The vectors on its right.
+    observables : Mapping[str, Node]
+        Those of the program.
+    structure : Mapping[str, State]
+        What each state stands for.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, maps, logistic
     >>> words = Words("mu")
     >>> v = maps("v", 1, words)
@@ -189,10 +215,25 @@ def inner_product_sign_descent(
 
     Parameters
     ----------
-    program : a function of the tokens X in which every map acts between pinned vectors: listed axes, or words.
-    vectors : words that are not the axes of their space, coordinate by coordinate; a word may be a read-out too.
-    train : names of all maps, in the order of their states; as they are read if left out.
+    program : Callable[[Expr], Expr]
+        A function of the tokens X in which every map acts between pinned vectors: listed axes, or words.
+    data : Data
+        The samples.
+    loss : Any, optional
+        A function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    vectors : Mapping[Words, PinnedVectors], optional
+        Words that are not the axes of their space, coordinate by coordinate; a word may be a read-out too.
+    train : Any, optional
+        Names of all maps, in the order of their states; as they are read if left out.
 
+    Returns
+    -------
+    SignDescent
+        Names, gradients and pinned vectors, from which a paper writes its step.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, maps, logistic
     >>> words, c = Words("mu"), Words("c", [["c2"]], name="c")
     >>> W_V = maps("W_V", c, words)  # three rows, read out by c = (1, 1, -1); mu has the L1 norm m

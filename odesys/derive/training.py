@@ -33,17 +33,33 @@ def gradient_flow(
 
     Parameters
     ----------
-    model, data : a program (a function of the tokens X) with `Data`, or an `AttentionModel` with a `Distribution`.
-    loss : a function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression
-        in the margin z = y f.
-    train : names of the maps that move, as a string or a sequence; by default all.
-    rates : rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
-    decay : weight decay: every trained map also shrinks at this rate.
-    carry : maps whose closed set of paths is kept as states even where they do not move, so that the stages of a
-        protocol share one state vector; by default `train`.
-    show : more functions of X to see along a run, by name: ``show={"H": head}`` gives the observables H_1, H_2, ...
-        of the samples. A model that is an object may have them as its attribute `shown`.
+    model : Any
+        A program (a function of the tokens X), or an `AttentionModel`.
+    data : Any
+        `Data` of a program, or a `Distribution`.
+    loss : Any, optional
+        A function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    train : Any, optional
+        Names of the maps that move, as a string or a sequence; by default all.
+    rates : Mapping[str, Any], optional
+        Rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
+    decay : Any, optional
+        Weight decay: every trained map also shrinks at this rate.
+    carry : Any, optional
+        Maps whose closed set of paths is kept as states even where they do not move, so that the stages of a protocol
+        share one state vector; by default `train`.
+    show : Shown, optional
+        More functions of X to see along a run, by name: ``show={"H": head}`` gives the observables H_1, H_2, ... of the
+        samples. A model that is an object may have them as its attribute `shown`.
 
+    Returns
+    -------
+    Flow
+        The closed system with its paths; `ClosureError` where the paths never close.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, logistic, maps
     >>> words = Words("a")
     >>> w = maps("w", 1, words)
@@ -71,6 +87,35 @@ def gradient_descent(
     With ``batch=k`` it is the averaged step of mini-batches: the exact mean, over all batches of k samples drawn
     without replacement from equally weighted data, of the path scalars after one step.
 
+    Parameters
+    ----------
+    model : Any
+        A program (a function of the tokens X), or an `AttentionModel`.
+    data : Any
+        `Data` of a program, or a `Distribution`.
+    loss : Any, optional
+        A function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    train : Any, optional
+        Names of the maps that move, as a string or a sequence; by default all.
+    rates : Mapping[str, Any], optional
+        Rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
+    decay : Any, optional
+        Weight decay: every trained map also shrinks at this rate.
+    carry : Any, optional
+        Maps whose paths are kept as states even where they do not move; by default `train`.
+    batch : Any, optional
+        Number of samples of a mini-batch; by default all samples.
+    show : Shown, optional
+        More functions of X to see along a run, by name.
+
+    Returns
+    -------
+    Flow
+        The closed system with its paths; `ClosureError` where the paths never close.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_descent, logistic, maps
     >>> words = Words("a")
     >>> w = maps("w", 1, words)
@@ -100,6 +145,35 @@ def heavy_ball(
 
     With ``step=True, batch=k`` it is the averaged step of mini-batches, as in `gradient_descent`.
 
+    Parameters
+    ----------
+    model : Any
+        A program (a function of the tokens X), or an `AttentionModel`.
+    data : Any
+        `Data` of a program, or a `Distribution`.
+    loss : Any, optional
+        A function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    friction : Any, optional
+        The number or parameter gamma.
+    train : Any, optional
+        Names of the maps that move, as a string or a sequence; by default all.
+    rates : Mapping[str, Any], optional
+        Rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
+    decay : Any, optional
+        Weight decay: every trained map also shrinks at this rate.
+    step : bool, optional
+        Give the step instead of the flow.
+    batch : Any, optional
+        Number of samples of a mini-batch, with ``step=True``; by default all samples.
+
+    Returns
+    -------
+    Flow
+        The closed system with its paths; `ClosureError` where the paths never close.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, heavy_ball, logistic, maps
     >>> words = Words("a")
     >>> w = maps("w", 1, words)
@@ -130,6 +204,31 @@ def sign_descent(
     A sign needs axes: the spaces of every trained map are `Units`, 1, or orthonormal `Words`, which then are the axes
     of their space. As a flow the gradients are switching surfaces.
 
+    Parameters
+    ----------
+    model : Any
+        A program (a function of the tokens X), or an `AttentionModel`.
+    data : Any
+        `Data` of a program, or a `Distribution`.
+    loss : Any, optional
+        A function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    train : Any, optional
+        Names of the maps that move, as a string or a sequence; by default all.
+    rates : Mapping[str, Any], optional
+        Rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
+    decay : Any, optional
+        Weight decay: every trained map also shrinks at this rate.
+    kind : str, optional
+        ``step`` or ``flow``.
+
+    Returns
+    -------
+    Flow
+        The closed system with its paths; `ClosureError` where the paths never close.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, maps, sign_descent, squared
     >>> words = Words("a b")
     >>> w = maps("w", 1, words)
@@ -158,6 +257,31 @@ def normalised_descent(
     The norm is made of the same path scalars, so no axes need to be listed. Where the gradient is zero the step is
     not defined.
 
+    Parameters
+    ----------
+    model : Any
+        A program (a function of the tokens X), or an `AttentionModel`.
+    data : Any
+        `Data` of a program, or a `Distribution`.
+    loss : Any, optional
+        A function (f, y) such as `logistic`, `hinge`, `squared`, `cross_entropy` or your own; or a SymPy expression in
+        the margin z = y f.
+    train : Any, optional
+        Names of the maps that move, as a string or a sequence; by default all.
+    rates : Mapping[str, Any], optional
+        Rates of single maps, e.g. ``{"Z": Fraction(1, 10)}``; the others have the rate 1.
+    decay : Any, optional
+        Weight decay: every trained map also shrinks at this rate.
+    kind : str, optional
+        ``step`` or ``flow``.
+
+    Returns
+    -------
+    Flow
+        The closed system with its paths; `ClosureError` where the paths never close.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, maps, normalised_descent, squared
     >>> words = Words("a")
     >>> w = maps("w", 1, words)

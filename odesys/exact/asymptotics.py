@@ -20,6 +20,20 @@ _ZERO_ORDER = Fraction(0)
 def leading_orders(roots: Sequence[Node], name: str) -> list[Order]:
     """Exponent and coefficient of the leading term of each expression as `name` tends to infinity.
 
+    Parameters
+    ----------
+    roots : Sequence[Node]
+        The expressions.
+    name : str
+        What tends to infinity.
+
+    Returns
+    -------
+    list[Order]
+        For each expression the exponent and the coefficient.
+
+    Examples
+    --------
     >>> from odesys import sym, to_sympy
     >>> K, x = sym("K"), sym("x")
     >>> [(str(p), str(to_sympy(c))) for p, c in leading_orders([(K - 2) * x / (3 * K), 1 / (K - 1)], "K")]
@@ -34,6 +48,20 @@ def leading_orders(roots: Sequence[Node], name: str) -> list[Order]:
 def limits_at_infinity(roots: Sequence[Node], name: str) -> list[Node]:
     """Limits of expressions as `name` tends to infinity; refuses one that grows.
 
+    Parameters
+    ----------
+    roots : Sequence[Node]
+        The expressions.
+    name : str
+        What tends to infinity.
+
+    Returns
+    -------
+    list[Node]
+        One limit per expression.
+
+    Examples
+    --------
     >>> K, x = graph.sym("K"), graph.sym("x")
     >>> limits_at_infinity([(K - 1) * x / K, x / K], "K")
     [Node(x), Node(0)]

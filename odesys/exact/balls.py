@@ -47,6 +47,18 @@ def exact(value: Any) -> Fraction:
 def as_ball(value: Any) -> Any:
     """The smallest ball at hand around an exact number; balls pass.
 
+    Parameters
+    ----------
+    value : Any
+        A whole number, a fraction, or a ball.
+
+    Returns
+    -------
+    flint.arb
+        A ball that holds the number.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> 1 in 3 * as_ball(Fraction(1, 3))
     True
@@ -60,6 +72,20 @@ def as_ball(value: Any) -> Any:
 def ball_around(low: Any, high: Any) -> Any:
     """A ball around an interval.
 
+    Parameters
+    ----------
+    low : Any
+        Lower end, exact.
+    high : Any
+        Upper end, exact.
+
+    Returns
+    -------
+    flint.arb
+        A ball that holds the interval.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> ball = ball_around(Fraction(1, 4), Fraction(3, 4))
     >>> 0.5 in ball, 1 in ball
@@ -71,6 +97,18 @@ def ball_around(low: Any, high: Any) -> Any:
 def ball_endpoints(value: Any) -> Interval:
     """The exact endpoints of a ball.
 
+    Parameters
+    ----------
+    value : Any
+        A ball.
+
+    Returns
+    -------
+    Interval
+        Two fractions.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> low, high = ball_endpoints(ball_around(Fraction(1, 4), Fraction(3, 4)))  # rounded outward
     >>> low < Fraction(1, 4), high - low < Fraction(1, 2) + Fraction(1, 10**8)
@@ -133,6 +171,22 @@ def ball_program(nodes: Sequence[Node], precision: int) -> Program:
 def ball_evaluate(nodes: Sequence[Node], env: Mapping[str, Any], prec: int) -> list[Any]:
     """Enclosing balls of `nodes` where the symbols lie in the balls of `env`, with `prec` bits.
 
+    Parameters
+    ----------
+    nodes : Sequence[Node]
+        The expressions.
+    env : Mapping[str, Any]
+        A ball for each symbol.
+    prec : int
+        Bits of the arithmetic.
+
+    Returns
+    -------
+    list[flint.arb]
+        One ball per expression.
+
+    Examples
+    --------
     >>> import flint
     >>> x = graph.sym("x")
     >>> (ball,) = ball_evaluate([graph.exp(x) - x], {"x": flint.arb(1)}, 64)

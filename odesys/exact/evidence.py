@@ -23,6 +23,22 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
 
     With `points` (see `zero_test`) the point is one of these, so that a witness lies where the statement is made.
 
+    Parameters
+    ----------
+    residuals : Mapping[str, Node]
+        By name, what should vanish.
+    positive : Collection[str], optional
+        Names taken to be positive.
+    points : Points, optional
+        Where witnesses come from; see `zero_test`.
+
+    Returns
+    -------
+    Verdict
+        Holds by proof, or fails at a rational point, or is undecided.
+
+    Examples
+    --------
     >>> a, b = graph.sym("a"), graph.sym("b")
     >>> str(identity({"binomial": (a + b) ** 2 - a**2 - 2 * a * b - b**2}).evidence)
     'proof'
@@ -74,6 +90,18 @@ def _differ(name: str, result: ZeroResult) -> Witness:
 def six_digits(ball: str | None) -> str:
     """Six digits of an enclosure: its radius depends on the order of a sum, which is no part of a verdict.
 
+    Parameters
+    ----------
+    ball : str | None
+        An enclosure as text, or None.
+
+    Returns
+    -------
+    str
+        The number with six digits.
+
+    Examples
+    --------
     >>> six_digits("[0.333333333333333 +/- 4.06e-16]")
     '0.333333'
     """
@@ -86,6 +114,22 @@ def equal(
 ) -> Verdict:
     """Both members of every pair are the same expression.
 
+    Parameters
+    ----------
+    pairs : Mapping[str, tuple[Node, Node]]
+        By name, two expressions.
+    positive : Collection[str], optional
+        Names taken to be positive.
+    points : Points, optional
+        Where witnesses come from; see `zero_test`.
+
+    Returns
+    -------
+    Verdict
+        Holds by proof, or fails at a rational point, or is undecided.
+
+    Examples
+    --------
     >>> x = graph.sym("x")
     >>> equal({"twice": (graph.exp(2 * x) - 1, graph.exp(x) * (graph.exp(x) - graph.exp(-x)))}).as_stated
     'holds'
@@ -96,6 +140,22 @@ def equal(
 def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
     """Two tables of one size entry by entry, for `equal`.
 
+    Parameters
+    ----------
+    left : Any
+        A table of expressions.
+    right : Any
+        Another of the same size.
+    name : str
+        What the entries are called.
+
+    Returns
+    -------
+    dict[str, tuple[Node, Node]]
+        A pair per entry, named by its place.
+
+    Examples
+    --------
     >>> entry_pairs([graph.sym("x"), 2], [1, 2], "row")["row (1,)"]
     (Node(2), Node(2))
     """
@@ -106,6 +166,22 @@ def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]
 def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) -> Verdict:
     """`check` is exactly true in every case of a finite list; it must compute in exact arithmetic.
 
+    Parameters
+    ----------
+    cases : Iterable[Any]
+        All of them.
+    check : Callable[[Any], Any]
+        Exact; true where a case passes.
+    what : str
+        What the cases are, in words.
+
+    Returns
+    -------
+    Verdict
+        Holds with a certificate, or fails with the first case that does not pass.
+
+    Examples
+    --------
     >>> enumerate_all(range(1, 20), lambda n: sum(range(1, 2 * n, 2)) == n**2, "whole numbers").details
     {'enumerated': '19 whole numbers'}
     """
@@ -123,6 +199,24 @@ def enumerate_all(cases: Iterable[Any], check: Callable[[Any], Any], what: str) 
 def frequency_at_most(failures: int, trials: int, bound: float, **details: Any) -> Verdict:
     """An event has probability at most `bound`, judged by its exact (Clopper-Pearson) 99.9 percent interval.
 
+    Parameters
+    ----------
+    failures : int
+        How often the event was seen.
+    trials : int
+        How often it was looked for.
+    bound : float
+        The probability that is claimed.
+    **details : Any
+        Numbers to keep beside the verdict.
+
+    Returns
+    -------
+    Verdict
+        Holds, fails or undecided, as a measurement.
+
+    Examples
+    --------
     >>> frequency_at_most(3, 1000, 0.05).as_stated, frequency_at_most(3, 1000, 0.005).as_stated
     ('holds', 'undecided')
     """

@@ -25,6 +25,13 @@ class OpaqueSoftmax:
 
     A softmax over two tokens has the atoms ``p1`` and ``pbar1`` = 1 - p1.
 
+    Parameters
+    ----------
+    roots : Iterable[Node]
+        The expressions that are read.
+
+    Examples
+    --------
     >>> x, y = sym("x"), sym("y")
     >>> OpaqueSoftmax([graph.exp(x) / (graph.exp(x) + graph.exp(y))]).positive
     [p1, 1 - p1]

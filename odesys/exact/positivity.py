@@ -31,9 +31,20 @@ def decide_sign(node: Node, positive: Collection[str] = (), nonnegative: Collect
 
     Parameters
     ----------
-    node : the expression; floats are never decided.
-    positive, nonnegative : names and what is taken of them; a name in neither may have any sign.
+    node : Node
+        The expression; floats are never decided.
+    positive : Collection[str], optional
+        Names taken to be positive.
+    nonnegative : Collection[str], optional
+        Names taken to be nonnegative; a name in neither may have any sign.
 
+    Returns
+    -------
+    str
+        One of the six words.
+
+    Examples
+    --------
     >>> C, n = sym("C"), sym("n")
     >>> decide_sign(graph.exp(2 * C) - graph.exp(-C) + n, positive=["C"], nonnegative=["n"])
     'positive'
@@ -103,6 +114,24 @@ def always_positive(
 
     With `points` (see `zero_test`) a witness is one of these.
 
+    Parameters
+    ----------
+    nodes : Mapping[str, Node]
+        By name, what should be positive.
+    positive : Collection[str], optional
+        Names taken to be positive.
+    nonnegative : Collection[str], optional
+        Names taken to be nonnegative.
+    points : Points, optional
+        Where witnesses come from; see `zero_test`.
+
+    Returns
+    -------
+    Verdict
+        Holds by proof, or fails with a witness, or is undecided.
+
+    Examples
+    --------
     >>> always_positive({"gap": graph.exp(-sym("C")) - 1}, positive=["C"]).witness
     {'where': 'gap', 'sign': 'negative', 'for': 'every C > 0'}
     """

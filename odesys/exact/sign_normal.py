@@ -33,12 +33,18 @@ class SignForm:
 
     Parameters
     ----------
-    positive : expressions taken to be positive.
-    unit : symbols taken to lie strictly between 0 and 1. A polynomial of degree one in each of them is positive there
-        if it is not negative at any corner of the cube and not zero at all; positive symbols may multiply such ones.
-    levels : symbols of a first level, of a second, and so on; see the module.
-    names : how factors are written in the result: {1 - p: q} makes q of every factor 1 - p.
+    positive : Sequence[sp.Expr]
+        Expressions taken to be positive.
+    unit : Sequence[sp.Symbol]
+        Symbols taken to lie strictly between 0 and 1. A polynomial of degree one in each of them is positive there if
+        it is not negative at any corner of the cube and not zero at all; positive symbols may multiply such ones.
+    levels : Sequence[Sequence[sp.Symbol]]
+        Symbols of a first level, of a second, and so on; see the module.
+    names : Mapping[sp.Expr, sp.Symbol], optional
+        How factors are written in the result: {1 - p: q} makes q of every factor 1 - p.
 
+    Examples
+    --------
     >>> import sympy as sp
     >>> p, g, x, y = sp.symbols("p g x y", real=True)
     >>> form = SignForm([g], [p], [[g], [x, y]])

@@ -21,9 +21,18 @@ def triangle_bound(node: Node, bounds: Mapping[str, Any]) -> Node:
 
     Parameters
     ----------
-    node : the polynomial, exact; like terms cancel before the bound is taken.
-    bounds : for each symbol of `node` its bound: a number or an expression that is not negative.
+    node : Node
+        The polynomial, exact; like terms cancel before the bound is taken.
+    bounds : Mapping[str, Any]
+        For each symbol of `node` its bound: a number or an expression that is not negative.
 
+    Returns
+    -------
+    Node
+        The bound, as an expression in the bounds.
+
+    Examples
+    --------
     >>> x, y = sym("x"), sym("y")
     >>> triangle_bound((x - y) * (x + y), {"x": 2, "y": sym("B")})
     Node(B**2 + 4)

@@ -77,11 +77,22 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0, points: 
 
     Parameters
     ----------
-    node : the expression (a node, or anything `graph.as_node` takes).
-    positive : names taken to be positive: roots and logarithms of their products split, witnesses respect them.
-    seed : of the rational points tried as witnesses.
-    points : where witnesses come from instead, e.g. `natural_points(flow)`: from names and a seed to rational points.
+    node : Any
+        The expression (a node, or anything `graph.as_node` takes).
+    positive : Collection[str], optional
+        Names taken to be positive: roots and logarithms of their products split, witnesses respect them.
+    seed : int, optional
+        Of the rational points tried as witnesses.
+    points : Points, optional
+        Where witnesses come from instead, e.g. `natural_points(flow)`: from names and a seed to rational points.
 
+    Returns
+    -------
+    ZeroResult
+        Answer ``zero``, ``nonzero`` or ``undecided``, with how it is known.
+
+    Examples
+    --------
     >>> x = graph.sym("x")
     >>> zero_test(graph.call("sigmoid", x) + graph.call("sigmoid", -x) - 1).answer
     'zero'
@@ -213,6 +224,22 @@ def rational_points(
 ) -> Iterator[dict[str, Fraction]]:
     """Small rational points on several scales; every other one has positive entries only.
 
+    Parameters
+    ----------
+    names : Sequence[str]
+        The symbols.
+    positive : Collection[str], optional
+        Names that are positive at every point.
+    seed : int, optional
+        Of the random choices.
+
+    Returns
+    -------
+    Iterator[dict[str, Fraction]]
+        Points without end, a fraction per name.
+
+    Examples
+    --------
     >>> next(rational_points(["x", "y"], positive=["y"]))
     {'x': Fraction(-13, 8), 'y': Fraction(7, 4)}
     """

@@ -33,6 +33,19 @@ from .tape import ARRAYS, Tape
 class Block:
     """An array expression: `op`, its array arguments, and static data (index arrays, axes, a scalar function).
 
+    Parameters
+    ----------
+    op : str
+        The operation.
+    args : tuple[Block, ...]
+        Its array arguments.
+    shape : tuple[int, ...]
+        Of the array it stands for.
+    data : Any, optional
+        What the operation needs besides arrays.
+
+    Examples
+    --------
     >>> from odesys import blocks
     >>> W, x = blocks.leaf("W", (2, 3)), blocks.constant([[1], [0], [2]])
     >>> (W @ x).shape, W.T.shape

@@ -18,6 +18,15 @@ from .needed_entries import entries_needed
 class ScalarField:
     """One node per state, and named observables.
 
+    Parameters
+    ----------
+    nodes : tuple[Node, ...]
+        One right-hand side per state.
+    observables : Mapping[str, Node]
+        Functions of the state by name.
+
+    Examples
+    --------
     >>> x = graph.sym("x")
     >>> ScalarField((-graph.sym("k") * x,), {"energy": x**2}).parameters == {"k", "x"}
     True
@@ -89,6 +98,17 @@ class Layout:
 class BlockField:
     """Right-hand sides as blocks, one per leaf of `layout`; observables are 1-entry blocks.
 
+    Parameters
+    ----------
+    layout : Layout
+        How states sit in matrices.
+    rhs : Mapping[str, Block]
+        A matrix of right-hand sides per leaf.
+    observable_blocks : Mapping[str, Block]
+        Blocks of one entry, by name.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
     >>> model = AttentionModel(Dictionary(["a", "b"]), [Head()])
     >>> flow = gradient_flow(model, Distribution([Sample(["a", "b"], 1)]))

@@ -32,14 +32,18 @@ _interned: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 class Node:
     """One expression: `op` with `args`; built by the functions below, never directly.
 
-    op      args
-    ------  ------------------------------------------------------------
-    num     (value,)                        exact Fraction, or a float
-    sym     (name,)
-    add     ((coefficient, term), ...)      a constant is the coefficient of ONE
-    mul     ((base, exponent), ...)         no numeric coefficient: that belongs to add
-    other   (argument,)                     a function of `FUNCTIONS`
+    ===== ============================== ==========================================
+    op    args                           what it is
+    ===== ============================== ==========================================
+    num   ``(value,)``                   exact Fraction, or a float
+    sym   ``(name,)``                    a symbol
+    add   ``((coefficient, term), ...)`` a constant is the coefficient of ONE
+    mul   ``((base, exponent), ...)``    no numeric coefficient: that belongs to add
+    other ``(argument,)``                a function of `FUNCTIONS`
+    ===== ============================== ==========================================
 
+    Examples
+    --------
     >>> x = sym("x")
     >>> (x + x) / 2 is x, x + x
     (True, Node(2*x))
@@ -156,6 +160,18 @@ def _restore(op: str, args: tuple[Any, ...]) -> Node:
 def num(value: int | Fraction | float) -> Node:
     """The constant `value`; integers and fractions stay exact, and a float must be finite.
 
+    Parameters
+    ----------
+    value : int | Fraction | float
+        A whole number, a fraction, or a finite float.
+
+    Returns
+    -------
+    Node
+        The constant.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> num(Fraction(1, 3)) + num(Fraction(1, 6))
     Node(1/2)
@@ -168,6 +184,18 @@ def num(value: int | Fraction | float) -> Node:
 def sym(name: str) -> Node:
     """The variable or parameter called `name`.
 
+    Parameters
+    ----------
+    name : str
+        Letters, digits and underscores.
+
+    Returns
+    -------
+    Node
+        The symbol; equal names give the same object.
+
+    Examples
+    --------
     >>> k, x = sym("k"), sym("x")
     >>> k * x - x * k, k * x / x
     (Node(0), Node(k))

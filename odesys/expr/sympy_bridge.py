@@ -30,6 +30,20 @@ def _number(value: Fraction | float) -> sp.Expr:
 def to_sympy(node: Node, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
     """The SymPy expression of one node; names become real symbols unless `symbols` gives others.
 
+    Parameters
+    ----------
+    node : Node
+        The expression.
+    symbols : Mapping[str, sp.Symbol], optional
+        SymPy symbols to use for some names.
+
+    Returns
+    -------
+    sp.Expr
+        The same expression in SymPy.
+
+    Examples
+    --------
     >>> to_sympy(1 / (1 + graph.exp(-graph.sym("x"))))
     1/(1 + exp(-x))
     """
@@ -60,6 +74,18 @@ def to_sympy_many(roots: Iterable[Node], symbols: Mapping[str, sp.Symbol] | None
 def from_sympy(expression: Any) -> Node:
     """The node of a SymPy expression; floats stay floats, everything else stays exact.
 
+    Parameters
+    ----------
+    expression : Any
+        A SymPy expression.
+
+    Returns
+    -------
+    Node
+        The same expression as a node.
+
+    Examples
+    --------
     >>> import sympy as sp
     >>> x = sp.Symbol("x")
     >>> from_sympy(sp.Max(x, 0) + sp.Rational(1, 3))

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EquationError
+from ..shortening import shortened, some
 from . import graph
 from .field import BlockField, Field, ScalarField
 from .graph import Node
@@ -39,13 +40,23 @@ TIME = "t"
 class State:
     """What a derived state stands for: a scalar of one path and head between two vectors, or an orbit of them.
 
-    Attributes
+    Parameters
     ----------
-    path, head : short name of the path such as KQ, and label of the head (empty where there is only one).
-    left, right : what stands at its ends: a word, a word type of a family, a neuron, an axis; empty for one vector.
-    relation : of a pair of groups in a family: same, other, or others for their sum.
-    orbit : the states of the full system that it merges, with a minus sign in front where they enter with it.
+    path : str, optional
+        Short name of the path, such as KQ.
+    head : str, optional
+        Label of the head; empty where there is only one.
+    left : str, optional
+        What stands at its left end: a word, a word type of a family, a neuron, an axis; empty for one vector.
+    right : str, optional
+        What stands at its right end.
+    relation : str, optional
+        Of a pair of groups in a family: same, other, or others for their sum.
+    orbit : tuple[str, ...], optional
+        The states of the full system that it merges, with a minus sign in front where they enter with it.
 
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
     >>> flow.system.structure["KQ_a_b"]
@@ -90,20 +101,30 @@ class WrittenEquations:
         return nodes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     r"""A dynamical system :math:`\dot x = F(x; p)` (kind ``flow``) or :math:`x^+ = F(x; p)` (kind ``map``).
 
-    Attributes
+    Parameters
     ----------
-    names : state names, in the order of state vectors.
-    field : the right-hand side and the observables, as scalar nodes or as blocks.
-    parameters : names that must be given numbers before anything is computed in floats.
-    tex : how a state or parameter is typeset, by name; another letter that stands for itself, ``{"F": "F"}``, is kept
+    names : tuple[str, ...]
+        State names, in the order of state vectors.
+    field : Field
+        The right-hand side and the observables, as scalar nodes or as blocks.
+    parameters : tuple[str, ...], optional
+        Names that must be given numbers before anything is computed in floats.
+    kind : str, optional
+        ``flow`` or ``map``.
+    tex : Mapping[str, str], optional
+        How a state or parameter is typeset, by name; another letter that stands for itself, ``{"F": "F"}``, is kept
         free where parts of the equations get letters.
-    structure : what each state stands for, by name; empty for systems written by hand.
-    written : the same equations with names for some of their parts, for people to read (`WrittenEquations`).
+    structure : Mapping[str, State], optional
+        What each state stands for, by name; empty for systems written by hand.
+    written : WrittenEquations, optional
+        The same equations with names for some of their parts, for people to read.
 
+    Examples
+    --------
     >>> x, v, k = graph.sym("x"), graph.sym("v"), graph.sym("k")
     >>> spring = System.from_equations({"x": v, "v": -k * x}, parameters=["k"])
     >>> spring.jacobian()
@@ -137,6 +158,20 @@ class System:
         if other:
             raise EquationError(f"the structure is that of states, and {other[0]} is not a state")
 
+    def __repr__(self) -> str:
+        given = f", parameters {some(self.parameters)}" if self.parameters else ""
+        return shortened(f"<System: {self.kind} of {self.dimension} states ({some(self.names)}){given}>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import system_card
+
+        return system_card(self)
+
+    def _repr_latex_(self) -> str | None:
+        from ..report.cards import system_tex
+
+        return system_tex(self)
+
     @classmethod
     def from_equations(
         cls,
@@ -151,6 +186,26 @@ class System:
         Equations of SymPy, ``Eq(x(t).diff(t), ...)``, in a list are as good. Kinks (Max, Min, Abs, sign, Heaviside,
         Piecewise) become switching surfaces. The symbol t is time. Greek letters get their names in ASCII.
 
+        Parameters
+        ----------
+        equations : Mapping[Any, Any] | Iterable[Any]
+            ``{state: right-hand side}`` in SymPy expressions, numbers or nodes; or a list of ``Eq(x(t).diff(t), ...)``.
+        parameters : Iterable[Any], optional
+            Names that are neither states nor time.
+        kind : str, optional
+            ``flow`` or ``map``.
+        observables : Mapping[str, Any], optional
+            Functions of the state to see along a run, by name.
+        tex : Mapping[str, str], optional
+            How names are typeset.
+
+        Returns
+        -------
+        System
+            The system.
+
+        Examples
+        --------
         >>> import sympy as sp
         >>> x, y = sp.symbols("x y")
         >>> System.from_equations({x: y, y: -x}).names
@@ -183,6 +238,24 @@ class System:
     ) -> System:
         """A system from text, read by a grammar and never evaluated; other names are parameters unless listed.
 
+        Parameters
+        ----------
+        equations : Mapping[Any, str] | Iterable[str]
+            ``{state: text}``, or texts such as ``x' = y``.
+        parameters : Iterable[Any], optional
+            Names that are parameters; by default all that have no equation.
+        kind : str, optional
+            ``flow`` or ``map``.
+        observables : Mapping[str, str], optional
+            Functions of the state to see along a run, by name.
+
+        Returns
+        -------
+        System
+            The system.
+
+        Examples
+        --------
         >>> System.from_strings({"x": "y", "y": "-x + mu*(1-x**2)*y"}).parameters
         ('mu',)
         """
@@ -237,7 +310,18 @@ class System:
         return tuple(graph.surfaces(self.nodes))
 
     def on_path(self, *paths: str) -> tuple[str, ...]:
-        """The states that belong to one of `paths`, such as the scores KQ; a system written by hand has none."""
+        """The states that belong to one of `paths`, such as the scores KQ; a system written by hand has none.
+
+        Parameters
+        ----------
+        *paths : str
+            Short names such as ``KQ``.
+
+        Returns
+        -------
+        tuple[str, ...]
+            Their names.
+        """
         return tuple(name for name in self.names if name in self.structure and self.structure[name].path in paths)
 
     @cached_property
@@ -249,7 +333,18 @@ class System:
     # ---- transformations -----------------------------------------------------------------------------------------
 
     def with_observables(self, observables: Mapping[str, Any]) -> System:
-        """The same system with observables added (nodes, names of states, or SymPy expressions)."""
+        """The same system with observables added (nodes, names of states, or SymPy expressions).
+
+        Parameters
+        ----------
+        observables : Mapping[str, Any]
+            Nodes, names of states, or SymPy expressions, by name.
+
+        Returns
+        -------
+        System
+            The same system, which shows more.
+        """
         extra = {name: graph.as_node(value) for name, value in observables.items()}
         unknown = sorted(graph.symbols(extra.values()) - {*self.names, *self.parameters, TIME})
         if unknown:
@@ -257,7 +352,18 @@ class System:
         return replace(self, field=ScalarField(self.nodes, {**self.observables, **extra}))
 
     def substitute(self, values: Mapping[Any, Any]) -> System:
-        """Parameters, by name or symbol, replaced by numbers or expressions in the remaining names."""
+        """Parameters, by name or symbol, replaced by numbers or expressions in the remaining names.
+
+        Parameters
+        ----------
+        values : Mapping[Any, Any]
+            By name or symbol, numbers or expressions in the remaining names.
+
+        Returns
+        -------
+        System
+            With fewer parameters, or others.
+        """
         values = {plain_name(str(name)): value for name, value in values.items()}
         unknown = sorted(set(values) - set(self.parameters))
         if unknown:
@@ -275,7 +381,13 @@ class System:
         return replace(self, field=ScalarField(tuple(new[: self.dimension]), observables), parameters=parameters)
 
     def freeze_still(self) -> System:
-        """States that never move become parameters."""
+        """States that never move become parameters.
+
+        Returns
+        -------
+        System
+            With fewer states and more parameters.
+        """
         keep = self.moving
         nodes = tuple(node for name, node in self.equations.items() if name in set(keep))
         still = tuple(name for name in self.names if name not in set(keep))
@@ -286,7 +398,13 @@ class System:
     # ---- analysis, each in a module of its own -------------------------------------------------------------------
 
     def jacobian(self) -> sp.Matrix:
-        """Jacobian matrix as SymPy expressions, gates taken as constants."""
+        """Jacobian matrix as SymPy expressions, gates taken as constants.
+
+        Returns
+        -------
+        sp.Matrix
+            Square, in the order of the states.
+        """
         import sympy as sp
 
         from .sympy_bridge import to_sympy
@@ -296,25 +414,67 @@ class System:
         return sp.Matrix(sp.SparseMatrix(self.dimension, self.dimension, entries))
 
     def compile(self, parameters: Mapping[str, float] | None = None, backend: str = "auto", **more: float) -> Compiled:
-        """Fast callable f(t, x) with parameters bound; see `odesys.jit.codegen`."""
+        """Fast callable f(t, x) with parameters bound; see `odesys.jit.codegen`.
+
+        Parameters
+        ----------
+        parameters : Mapping[str, float], optional
+            Values by name.
+        backend : str, optional
+            ``auto``, or ``native``, ``scalar``, ``block``.
+        **more : float
+            Values of parameters by keyword.
+
+        Returns
+        -------
+        Compiled
+            A function (t, x) that gives the right-hand side; `observables`, `jacobian` beside it.
+        """
         from ..jit.codegen import compile_system
 
         return compile_system(self, {**(parameters or {}), **more}, backend)
 
     def dependency_graph(self) -> nx.DiGraph:
-        """Who drives whom, as a directed graph on state names."""
+        """Who drives whom, as a directed graph on state names.
+
+        Returns
+        -------
+        nx.DiGraph
+            An edge from each state to those whose equations read it.
+        """
         from ..analysis.dependency import dependency_graph
 
         return dependency_graph(self)
 
     def first_integrals(self, degree: int = 2, atoms: Sequence[Any] | None = None, seed: int = 0) -> Integrals:
-        """Conserved quantities, proved, and for which ansatz they are all; see `odesys.analysis.first_integrals`."""
+        """Conserved quantities, proved, and for which ansatz they are all; see `odesys.analysis.first_integrals`.
+
+        Parameters
+        ----------
+        degree : int, optional
+            Highest degree of the monomials.
+        atoms : Sequence[Any], optional
+            Further functions of the state to build monomials with, such as ``cos(x)``.
+        seed : int, optional
+            Of the random points.
+
+        Returns
+        -------
+        Integrals
+            The quantities found, and whether these are all of their kind.
+        """
         from ..analysis.first_integrals import first_integrals
 
         return first_integrals(self, degree, atoms, seed)
 
     def symmetries(self) -> Symmetries:
-        """Signed permutations of states that commute with the system, by proved generators, and what was searched."""
+        """Signed permutations of states that commute with the system, by proved generators, and what was searched.
+
+        Returns
+        -------
+        Symmetries
+            Generators as a sequence, with ``order``, ``complete`` and ``searched``.
+        """
         from ..reduce.state_symmetry import search_symmetries
 
         return search_symmetries(self)
@@ -323,6 +483,16 @@ class System:
         """One variable per orbit under `generators` (checked exactly), by default under the symmetries found.
 
         A generator is a mapping such as ``{"x": "-y", "y": "x"}`` or an element of `symmetries()`.
+
+        Parameters
+        ----------
+        generators : Sequence[Any], optional
+            Each a mapping such as ``{"x": "-y", "y": "x"}`` or an element of `symmetries()`.
+
+        Returns
+        -------
+        SystemQuotient
+            The smaller system with `lift` and `project`.
         """
         from ..reduce.state_symmetry import StateSymmetry, system_quotient
 
@@ -342,26 +512,80 @@ class System:
         box: Mapping[str, tuple[Any, Any]] | None = None,
         seed: int = 0,
     ) -> Equilibria:
-        """All real points where nothing moves, families of them, and what is undecided; see `analysis.equilibria`."""
+        """All real points where nothing moves, families of them, and what is undecided; see `analysis.equilibria`.
+
+        Parameters
+        ----------
+        parameters : Mapping[str, Any], optional
+            Values; a polynomial system may keep symbols.
+        box : Mapping[str, tuple[Any, Any]], optional
+            Where to search, by state; by default everywhere, where that can be complete.
+        seed : int, optional
+            Of the random choices.
+
+        Returns
+        -------
+        Equilibria
+            Points, families and what is left open, in a stated box.
+        """
         from ..analysis.equilibria import equilibria
 
         return equilibria(self, parameters, box, seed)
 
     def latex(self, **options: Any) -> str:
-        """The equations as TeX; options as in `odesys.tex.latex.system_latex`."""
+        r"""The equations as TeX for math mode, so that ``Math(system.latex())`` shows them in a notebook.
+
+        With ``environment="align"`` they are a fragment of a paper with numbered equations, with ``document=True`` a
+        whole article; other options as in `odesys.tex.latex.system_latex`.
+
+        Parameters
+        ----------
+        **options : Any
+            ``environment``, ``document``, ``names``.
+
+        Returns
+        -------
+        str
+            The TeX.
+
+        Examples
+        --------
+        >>> x = graph.sym("x")
+        >>> print(System.from_equations({"x": -x}).latex())
+        \begin{aligned}
+        \dot{x} &= -x
+        \end{aligned}
+        """
         from ..tex.latex import system_latex
 
-        return system_latex(self, **options)
+        return system_latex(self, **{"environment": "aligned", **options})
 
     def to_json(self) -> str:
-        """Lossless JSON text."""
+        """Lossless JSON text.
+
+        Returns
+        -------
+        str
+            JSON that `from_json` reads.
+        """
         from ..jit.serialise import system_to_json
 
         return system_to_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> System:
-        """The system written by `to_json`."""
+        """The system written by `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+
+        Returns
+        -------
+        System
+            The same system.
+        """
         from ..jit.serialise import system_from_json
 
         return system_from_json(text)

@@ -220,6 +220,22 @@ class PythonFunction:
 def node_function(system: System, roots: Sequence[Node], parameters: Mapping[str, float]) -> Callable[..., np.ndarray]:
     """Straight-line code of (t, x, gates) for `roots`, parameters bound; without gates these follow the state.
 
+    Parameters
+    ----------
+    system : System
+        Whose states and parameters the roots are in.
+    roots : Sequence[Node]
+        The expressions.
+    parameters : Mapping[str, float]
+        Values of the parameters.
+
+    Returns
+    -------
+    Callable[..., np.ndarray]
+        A function (t, x, gates=None) that gives one number per root.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from odesys import System, sym
     >>> x, k = sym("x"), sym("k")

@@ -70,6 +70,17 @@ class Head:
 
     `bias` is a number or the name of a parameter.
 
+    Parameters
+    ----------
+    sign : int, optional
+        +1 or -1, in front of the head.
+    activation : str, optional
+        ``linear`` or ``relu``, or another that `odesys` knows.
+    bias : Any, optional
+        Inside the activation: a number or the name of a parameter.
+
+    Examples
+    --------
     >>> Head(-1, activation="relu", bias="b").bias
     Node(b)
     """
@@ -89,6 +100,15 @@ class Head:
 class FixedVector:
     r"""A frozen output vector `a` in front of the value maps; `square` is :math:`a^\top a` (number or parameter).
 
+    Parameters
+    ----------
+    name : str, optional
+        What it is called.
+    square : Any, optional
+        Its squared length, a number or the name of a parameter.
+
+    Examples
+    --------
     >>> FixedVector("a", square="m1").square
     Node(m1)
     """
@@ -108,6 +128,15 @@ class Neurons:
 
     `readout` has one weight per neuron, or one row of them per token position (then the order of tokens matters).
 
+    Parameters
+    ----------
+    readout : tuple[Any, ...]
+        One weight per neuron, or one row of them per token position.
+    activation : str, optional
+        Of every neuron.
+
+    Examples
+    --------
     >>> Neurons([1, 1, -1, -1]).size
     4
     >>> Neurons([[1, -1], [1, -1], [1, -1]]).per_position
@@ -147,6 +176,15 @@ class Neurons:
 class Value:
     """The maps from words to the value, left to right, ending at the words; and what stands on their left.
 
+    Parameters
+    ----------
+    maps : tuple[str, ...], optional
+        From left to right, ending at the words.
+    output : FixedVector | Neurons, optional
+        What stands on their left.
+
+    Examples
+    --------
     >>> Value().maps                                    # a trained row vector w
     ('w',)
     >>> Value(("W", "W_V"), output=FixedVector("a", square="m1")).maps

@@ -25,11 +25,15 @@ class Dictionary:
 
     Parameters
     ----------
-    words : distinct names made of letters and digits, such as ``c1``; a minus sign in front means the negative word.
-    gram : None for orthonormal words, else an n-by-n symmetric positive semidefinite matrix. Integers, fractions and
-        SymPy rationals stay exact; one float makes the whole matrix a float matrix. Entries may be parameters: names
-        such as ``"m"`` or SymPy expressions; then the whole matrix is kept as expressions, and no sign is checked.
+    words : Sequence[str]
+        Distinct names made of letters and digits, such as ``c1``; a minus sign in front means the negative word.
+    gram : Any, optional
+        None for orthonormal words, else an n-by-n symmetric positive semidefinite matrix. Integers, fractions and SymPy
+        rationals stay exact; one float makes the whole matrix a float matrix. Entries may be parameters: names such as
+        ``"m"`` or SymPy expressions; then the whole matrix is kept as expressions, and no sign is checked.
 
+    Examples
+    --------
     >>> Dictionary(["c1", "v1"]).parse("-v1")
     (1, -1)
     """

@@ -24,6 +24,21 @@ class Sample:
     With `counts`, one per token, a token stands for that many equal ones: a number, or the name of a parameter. Only
     ratios matter to softmax and mean, so counts may also be fractions of the whole.
 
+    Parameters
+    ----------
+    tokens : Sequence[str]
+        Signed words, in order.
+    label : Any
+        +1 or -1, or for `Data` a class, a number, a vector, or one of them per position.
+    weight : Any, optional
+        Exact.
+    name : str, optional
+        For tables and observables.
+    counts : Sequence[Any], optional
+        How many equal tokens each one stands for.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> Sample(["c1", "v1", "-v2"], label=+1, weight=Fraction(1, 8)).tokens
     ('c1', 'v1', '-v2')
@@ -106,6 +121,13 @@ class SampleArrays:
 class Distribution:
     """A finite population: samples whose exact weights sum to 1.
 
+    Parameters
+    ----------
+    samples : Iterable[Sample]
+        Their weights sum to 1.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> half = Fraction(1, 2)
     >>> data = Distribution([Sample(["good", "the"], +1, half), Sample(["bad", "the"], -1, half)])

@@ -36,6 +36,15 @@ _TYPE = re.compile(r"[A-Za-z]+")
 class OtherGroups:
     """`count` independent draws: each takes another group uniformly and one of `tokens` with its probability.
 
+    Parameters
+    ----------
+    tokens : Sequence[str] | Mapping[str, Fraction]
+        What is drawn of the other group, equally likely or with probabilities.
+    count : int, optional
+        How many independent draws.
+
+    Examples
+    --------
     >>> OtherGroups(["v", "-v"], count=2).tokens
     (('v', Fraction(1, 2)), ('-v', Fraction(1, 2)))
     """
@@ -65,6 +74,17 @@ class SampleTemplate:
     The weight is that of all K groups together. A label is a sign, or a word type: the class of the own group, or the
     own word of this type among all words.
 
+    Parameters
+    ----------
+    tokens : Sequence[str | OtherGroups]
+        Signed word types, and draws from other groups.
+    label : int | str
+        A sign, or a word type for a class.
+    weight : Any, optional
+        Of all K groups together.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> SampleTemplate(["c", "-v", OtherGroups(["v"])], label=-1, weight=Fraction(1, 2)).weight
     Fraction(1, 2)
@@ -123,6 +143,17 @@ class SampleOrbit:
 class Family:
     """Word types with one word per group, shared words, and templates; the same description for every K.
 
+    Parameters
+    ----------
+    words : Sequence[str]
+        Word types, of which every group has its own.
+    templates : Iterable[SampleTemplate]
+        The samples of one group.
+    shared : Sequence[str], optional
+        Words that all groups have in common.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> noise = OtherGroups(["v", "-v"])
     >>> good, bad = (SampleTemplate(["c", s, noise], y, Fraction(1, 2)) for s, y in (("v", 1), ("-v", -1)))

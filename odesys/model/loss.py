@@ -23,6 +23,15 @@ MARGIN = sym("z")
 class Loss:
     """A loss as an expression in the margin `z`; `slope` is its derivative. `logistic` and `hinge` are losses.
 
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    value : Node
+        An expression in the margin z.
+
+    Examples
+    --------
     >>> from odesys import hinge, logistic
     >>> Loss("exponential", graph.exp(-MARGIN)).slope, logistic.slope, hinge.name
     (Node(-exp(-z)), Node(-1/(exp(z) + 1)), 'hinge')

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import OdesysError
+from ..shortening import shortened, some
 from ..verdicts import ANSWERS, HOLDS, Verdict
 from . import rule as verdict_rule
 from .hypotheses import Hypothesis, Symbol, natural_hypotheses
@@ -44,7 +45,7 @@ class CheckError(OdesysError):
     """The check of a claim broke off instead of giving a verdict; `.claim` says which."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Claim:
     """One statement of a paper: how it is printed, how it is read, what it rests on, and how it is checked."""
 
@@ -69,6 +70,14 @@ class Claim:
     repairs: tuple[str, ...] = ()  # failing claims whose use above this claim makes good
     main: bool = False  # a theorem of which a reader wants to know whether it stands
 
+    def __repr__(self) -> str:
+        return shortened(f"<Claim {self.paper} {self.id}: {self.title} ({self.kind}, {self.where or self.origin})>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import claim_card
+
+        return claim_card(self)
+
     @property
     def judged(self) -> bool:
         """False for definitions and conditions, which are neither true nor false."""
@@ -84,6 +93,23 @@ class Claim:
 class Outcome:
     """A claim with its verdict, the seconds it took, and the parts of the laboratory it read (None: not recorded).
 
+    Parameters
+    ----------
+    claim : Claim
+        What was checked.
+    verdict : Verdict
+        What came out.
+    seconds : float
+        How long it took.
+    reads : frozenset[Part], optional
+        Parts of the laboratory that the check used; None if not recorded.
+    rests_on_failed : tuple[str, ...], optional
+        Ids of failing claims below it.
+    stands : str, optional
+        Of a main theorem, whether it stands.
+
+    Examples
+    --------
     >>> from odesys import refuted
     >>> book = ClaimBook("toy", laboratory=dict)
     >>> claim = book.claim("1", "All are equal", kind="identity", statement="a = b", reading="all", expect="fails")
@@ -147,6 +173,27 @@ class ClaimBook:
     `changes(part)` whether its mutation touches a part (`BaseLaboratory` does); then checks that read nothing of what
     is broken are told apart from checks that do not notice it.
 
+    Parameters
+    ----------
+    paper : str
+        The name of the paper.
+    laboratory : Callable[..., Any]
+        Called with ``mutation=...``, gives the paper's systems.
+    reference : str, optional
+        Where the paper is printed.
+    mutations : Sequence[Mutation], optional
+        Ways to break its systems; by default those of the laboratory.
+    rule : bool, optional
+        Refuse what does not keep the verdict rule.
+    symbols : Sequence[Symbol], optional
+        The table of symbols with their natural domains.
+    natural : Callable[[Collection[str]], Sequence[Hypothesis]], optional
+        Further hypotheses for points with certain names.
+    not_yet : Sequence[str], optional
+        Younger parts of the rule that the book does not keep yet.
+
+    Examples
+    --------
     >>> from odesys import graph, identity
     >>> book = ClaimBook("toy", laboratory=dict)
     >>> @book.claim("1", "Difference of squares", kind="identity", statement="(a-b)(a+b) = a^2-b^2", reading="all a, b")
@@ -180,6 +227,14 @@ class ClaimBook:
         self._unaffected: dict[tuple[str, str], str] = {}
         self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
 
+    def __repr__(self) -> str:
+        return shortened(f"<ClaimBook {self.paper}: {len(self._claims)} claims ({some(self._claims)})>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import book_card
+
+        return book_card(self)
+
     def claim(
         self,
         id: str,
@@ -207,6 +262,50 @@ class ClaimBook:
         The check gives a verdict, or with `parts` one for each of them. `insensitive` is for a claim that no mutation
         can change, and says why: it is about numbers, or compares printed formulas with each other. Where a claim
         notices some mutations and keeps its verdict under others, use `unaffected`.
+
+        Parameters
+        ----------
+        id : str
+            As the paper has it; it never changes.
+        title : str
+            In a few words.
+        kind : str
+            ``identity``, ``inequality``, ``order``, ``probability``, ``existence``, ``definition`` or ``condition``.
+        statement : str
+            As it is printed, in TeX.
+        reading : str
+            One sentence of at most 30 words: which constant, which norm.
+        uses : Sequence[str], optional
+            Ids of claims that its proof rests on.
+        expect : str, optional
+            What the book expects; it sets the exit code only.
+        same_as : str, optional
+            Another id of the same statement.
+        level : str, optional
+            ``quick`` or ``full``.
+        insensitive : str, optional
+            Why no mutation can change this verdict.
+        origin : str, optional
+            ``statement``, ``proof``, ``text`` or ``ours``.
+        where : str, optional
+            Its place, such as "Lemma E.2, second bullet".
+        source : str, optional
+            ``clear`` or ``damaged``.
+        parts : Sequence[str], optional
+            Names of bullets or displays.
+        hypotheses : Sequence[Hypothesis], optional
+            Under which it is claimed; ``()`` if there are none.
+        for_all : Sequence[str], optional
+            Sizes, such as K, that it is about all values of.
+        repairs : Sequence[str], optional
+            Ids of failing claims that it makes good.
+        main : bool, optional
+            A theorem of which a reader wants to know whether it stands.
+
+        Returns
+        -------
+        Callable[[C], C]
+            A decorator that registers the check.
         """
         checks = (
             ("kind", kind, KINDS),
@@ -307,7 +406,20 @@ class ClaimBook:
         return self._claims[id]
 
     def select(self, ids: Sequence[str] = (), level: str = "full") -> list[Claim]:
-        """The claims asked for; at level ``quick`` those that are marked quick."""
+        """The claims asked for; at level ``quick`` those that are marked quick.
+
+        Parameters
+        ----------
+        ids : Sequence[str], optional
+            Of claims; by default all.
+        level : str, optional
+            ``quick`` leaves out long checks.
+
+        Returns
+        -------
+        list[Claim]
+            In the order asked for.
+        """
         chosen = [self[id] for id in ids] if ids else list(self._claims.values())
         return [claim for claim in chosen if ids or level == "full" or claim.level == "quick"]
 
@@ -315,6 +427,18 @@ class ClaimBook:
         """Check one claim in a fresh laboratory, so that no verdict depends on the others.
 
         `laboratory` is what it is made with: a mutation, another draw of seeds and points.
+
+        Parameters
+        ----------
+        claim : Claim
+            One of the book, as in ``book["E.2"]``.
+        **laboratory : Any
+            What the laboratory is made with.
+
+        Returns
+        -------
+        Outcome
+            The verdict with its time.
         """
         began = time.perf_counter()
         lab = self.laboratory(**laboratory)
@@ -380,6 +504,18 @@ def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:
 def combine_verdicts(parts: Mapping[str, Verdict]) -> Verdict:
     """One verdict for a claim in parts ``a``, ``b``, ...; each part's own answer is kept in the details.
 
+    Parameters
+    ----------
+    parts : Mapping[str, Verdict]
+        A verdict for each part.
+
+    Returns
+    -------
+    Verdict
+        One verdict for all of them.
+
+    Examples
+    --------
     >>> from odesys import measured, proved
     >>> both = combine_verdicts({"algebra": proved(), "run": measured(True, loss=0.1)})
     >>> both.as_stated, str(both.evidence), both.details

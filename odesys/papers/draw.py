@@ -23,6 +23,15 @@ class Draw:
     A check asks its laboratory's draw for everything it could have chosen otherwise, so that ``odesys verify --redraw``
     can judge it again where nobody looked before.
 
+    Parameters
+    ----------
+    seed : int, optional
+        Printed with the result.
+    number : int, optional
+        0 for the book's own points; 1, 2, ... for new ones.
+
+    Examples
+    --------
     >>> Draw().seeds(3), Draw(seed=7, number=1).seeds(3) == Draw(seed=7, number=2).seeds(3)
     ((0, 1, 2), False)
     """

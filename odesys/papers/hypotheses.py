@@ -31,6 +31,15 @@ ROUNDING = 1e-9  # relative: a ratio so close to 1 is 1
 class OutsideHypotheses(OdesysError):
     """A point or box at which a hypothesis does not hold was offered as a witness or as a run; `.name`, `.margin`.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> try:
     ...     admit({"m": 1.75}, [Symbol("m", "m", "width", "whole").hypothesis])
     ... except OutsideHypotheses as error:
@@ -41,12 +50,31 @@ class OutsideHypotheses(OdesysError):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A condition under which a statement is claimed: a name, how it is printed, and a margin >= 0 where it holds.
+    r"""A condition under which a statement is claimed: a name, how it is printed, and a margin >= 0 where it holds.
 
     The margin is arithmetic in the entries of a point, so that it can be evaluated at numbers and over balls. With
     `asymptotic` the printed condition says "sufficiently": the margin is relative to the constant 1. A condition that
     the paper numbers, and whose two sides have a ratio, is made by `Hypothesis.from_ratio`.
 
+    Parameters
+    ----------
+    name : str
+        In a few words.
+    tex : str
+        As it is printed.
+    margin : Margin
+        A function of a point, not negative where the condition holds.
+    strict : bool, optional
+        The margin must be positive.
+    asymptotic : bool, optional
+        The condition says "sufficiently large".
+    number : str, optional
+        Of the condition in the paper.
+    ratio : Margin, optional
+        Of its two sides, if it has two.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> small = Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)
     >>> small.holds({"omega": 0.1}), small.holds({"omega": ("1/2", 2)})
@@ -133,6 +161,21 @@ class Symbol:
     Domains are ``real``, ``positive``, ``nonnegative``, ``unit`` (between 0 and 1, ends excluded) and ``whole``
     (1, 2, 3, ...); `low` raises the lower end.
 
+    Parameters
+    ----------
+    name : str
+        In data and code.
+    tex : str
+        As it is printed.
+    about : str
+        What it is.
+    domain : str, optional
+        ``real``, ``positive``, ``nonnegative``, ``unit`` or ``whole``.
+    low : Any, optional
+        Lower end of the domain.
+
+    Examples
+    --------
     >>> Symbol("K", "K", "number of groups", "whole", low=2).hypothesis.holds({"K": 3.5})
     False
     """
@@ -183,6 +226,18 @@ def natural_domain(*sources: Callable[[], Any]) -> Callable[[Collection[str]], l
 
     A source is a function, so that a flow or a reduction is derived only when a point has to be judged.
 
+    Parameters
+    ----------
+    *sources : Callable[[], Any]
+        Functions that give a flow or a reduction.
+
+    Returns
+    -------
+    Callable[[Collection[str]], list[Hypothesis]]
+        Hypotheses for a set of names, as `ClaimBook` wants them.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], 1)]))
     >>> (inside,) = natural_domain(lambda: flow)(["KK_a_a", "t"])
@@ -203,8 +258,22 @@ def natural_domain(*sources: Callable[[], Any]) -> Callable[[Collection[str]], l
 
 
 def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
-    """The point itself, if every hypothesis holds there; otherwise a sentence that says which does not.
+    r"""The point itself, if every hypothesis holds there; otherwise a sentence that says which does not.
 
+    Parameters
+    ----------
+    point : Point
+        A number, or a pair for a box, per symbol.
+    hypotheses : Iterable[Hypothesis]
+        All must hold there.
+
+    Returns
+    -------
+    Point
+        The same point.
+
+    Examples
+    --------
     >>> positive = Hypothesis("omega is positive", r"\\omega > 0", lambda p: p["omega"], strict=True)
     >>> admit({"omega": -1}, [positive])
     Traceback (most recent call last):
@@ -227,8 +296,22 @@ def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
 
 
 def violated(hypotheses: Iterable[Hypothesis], point: Point) -> list[str]:
-    """A sentence for each hypothesis that does not hold at a point.
+    r"""A sentence for each hypothesis that does not hold at a point.
 
+    Parameters
+    ----------
+    hypotheses : Iterable[Hypothesis]
+        To look at.
+    point : Point
+        A number, or a pair for a box, per symbol.
+
+    Returns
+    -------
+    list[str]
+        One sentence each; none where all hold.
+
+    Examples
+    --------
     >>> violated([Hypothesis("small start", r"\\omega < 1", lambda p: 1 - p["omega"], strict=True)], {"omega": 3})
     ['small start: violated by 2']
     """
@@ -236,10 +319,24 @@ def violated(hypotheses: Iterable[Hypothesis], point: Point) -> list[str]:
 
 
 def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[str, float]:
-    """What is still violated at the end of a path into a regime, and by how much (-margin).
+    r"""What is still violated at the end of a path into a regime, and by how much (-margin).
 
     Along the path every margin of an asymptotic hypothesis must grow; all other hypotheses must hold at every point.
 
+    Parameters
+    ----------
+    path : Sequence[Point]
+        Points, each further in the regime.
+    hypotheses : Sequence[Hypothesis]
+        Of the claim.
+
+    Returns
+    -------
+    dict[str, float]
+        By name, how far a hypothesis is from holding at the end.
+
+    Examples
+    --------
     >>> wide = Hypothesis("m is large", r"m \\gtrsim n^2", lambda p: p["m"] / p["n"] ** 2 - 1, asymptotic=True)
     >>> approach([{"m": 10, "n": 10}, {"m": 50, "n": 10}], [wide])
     {'m is large': 0.5}

@@ -49,6 +49,15 @@ class Part:
 class BaseLaboratory:
     """What all laboratories have: a mutation, a draw of seeds and points, and the parts read so far.
 
+    Parameters
+    ----------
+    mutation : str, optional
+        Which of `mutations` breaks the systems; empty for none.
+    draw : Draw, optional
+        Seeds and points.
+
+    Examples
+    --------
     >>> from odesys import Mutation
     >>> class Laboratory(BaseLaboratory):
     ...     mutations = [Mutation("doubled", "the rate is twice what it is", equations=lambda rate: 2 * rate)]
@@ -102,6 +111,18 @@ class BaseLaboratory:
 def laboratory_part(method: Callable[Concatenate[Lab, P], T]) -> Callable[Concatenate[Lab, P], T]:
     """Mark a method of a laboratory as a part: computed once for each mutation, and noted as read by who asks.
 
+    Parameters
+    ----------
+    method : Callable[Concatenate[Lab, P], T]
+        Of a laboratory; gives one of the paper's objects.
+
+    Returns
+    -------
+    Callable[Concatenate[Lab, P], T]
+        A method of the same arguments.
+
+    Examples
+    --------
     >>> class Laboratory(BaseLaboratory):
     ...     @laboratory_part
     ...     def samples(self, n):
@@ -118,6 +139,18 @@ def computed_once(function: Callable[Concatenate[Lab, P], T]) -> Callable[Concat
 
     What asks for `lab.draw`, itself or through what it calls, is computed again in every other draw.
 
+    Parameters
+    ----------
+    function : Callable[Concatenate[Lab, P], T]
+        Of a laboratory and hashable arguments.
+
+    Returns
+    -------
+    Callable[Concatenate[Lab, P], T]
+        A function of the same arguments.
+
+    Examples
+    --------
     >>> calls = []
     >>> @computed_once
     ... def long_run(lab):

@@ -57,6 +57,19 @@ class Exponent:
 class Measurement:
     """Values of one observable: a row per point, a column per seed (one column where nothing is random).
 
+    Parameters
+    ----------
+    what : str
+        The observable, in words.
+    points : Sequence[Point]
+        Where it was measured.
+    values : Any
+        Shape (points, seeds).
+    seeds : tuple[int, ...], optional
+        Of the columns.
+
+    Examples
+    --------
     >>> seen = Measurement("T2 - T1", ({"omega": 0.1}, {"omega": 0.01}), [[90.2], [156.9]])
     >>> seen.between(0, 200, "twice the closed form").as_stated
     'holds'
@@ -219,6 +232,22 @@ def _reach(x: np.ndarray, towards: str) -> float:
 def measure(what: str, points: Sequence[Point], observable: Callable[[Point], float]) -> Measurement:
     """An observable without randomness at each point.
 
+    Parameters
+    ----------
+    what : str
+        The observable, in words.
+    points : Sequence[Point]
+        Where to measure.
+    observable : Callable[[Point], float]
+        A number for a point.
+
+    Returns
+    -------
+    Measurement
+        One value per point.
+
+    Examples
+    --------
     >>> measure("square", [{"x": 2.0}], lambda p: p["x"] ** 2).values.tolist()
     [[4.0]]
     """
@@ -230,6 +259,24 @@ def over_seeds(
 ) -> Measurement:
     """An observable at each point for all seeds at once: `observable(point, seeds)` gives one value per seed.
 
+    Parameters
+    ----------
+    what : str
+        The observable, in words.
+    points : Sequence[Point]
+        Where to measure.
+    observable : Callable[[Point, tuple[int, ...]], Any]
+        One value per seed, for a point.
+    seeds : Sequence[int]
+        The seeds.
+
+    Returns
+    -------
+    Measurement
+        A row per point, a column per seed.
+
+    Examples
+    --------
     >>> over_seeds("sum", [{"x": 2.0}], lambda p, seeds: [p["x"] + s for s in seeds], (0, 1)).means.tolist()
     [2.5]
     """
@@ -261,6 +308,28 @@ def with_high_probability(
     `trial(seeds)` says for each seed whether the event was seen. It starts with 20 seeds and doubles them, to 640 at
     most, until the exact 99.9 percent interval lies on one side of the threshold.
 
+    Parameters
+    ----------
+    what : str
+        The event, in words.
+    point : Point
+        Where it is looked for.
+    trial : Callable[[tuple[int, ...]], Sequence[bool]]
+        For each seed, whether it was seen.
+    draw : Draw
+        Where the seeds come from.
+    threshold : float, optional
+        What "high" is.
+    printed : float, optional
+        The paper's own probability.
+
+    Returns
+    -------
+    Verdict
+        Holds, fails or undecided, with the number of seeds and the interval.
+
+    Examples
+    --------
     >>> verdict = with_high_probability("it is even", {}, lambda seeds: [True for s in seeds], Draw())
     >>> verdict.as_stated, verdict.seeds.count
     ('holds', 40)
@@ -307,6 +376,24 @@ def _judged(
 def calibrated(values: Measurement, factor: float, judge: Callable[[float], Verdict], because: str) -> Verdict:
     """Judge with a limit taken from one measurement times a factor; its points and seeds may not be judged on again.
 
+    Parameters
+    ----------
+    values : Measurement
+        The measurement the limit comes from.
+    factor : float
+        Times its largest value.
+    judge : Callable[[float], Verdict]
+        Gives the verdict for a limit, at other points and seeds.
+    because : str
+        Why a limit of this kind is fair.
+
+    Returns
+    -------
+    Verdict
+        The verdict of `judge`, marked as calibrated.
+
+    Examples
+    --------
     >>> first = measure("gap", [{"x": 1.0}], lambda p: 2.0)
     >>> second = measure("gap", [{"x": 2.0}], lambda p: 2.1)
     >>> calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1").as_stated

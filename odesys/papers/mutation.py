@@ -17,6 +17,18 @@ Change = Callable[[Any], Any]
 def unchanged(value: Any) -> Any:
     """The paper's own object: what a mutation does to everything it leaves alone.
 
+    Parameters
+    ----------
+    value : Any
+        Any object.
+
+    Returns
+    -------
+    Any
+        The same object.
+
+    Examples
+    --------
     >>> Mutation("late", "the start is half as large", start=lambda size: size / 2).model is unchanged
     True
     """
@@ -31,6 +43,23 @@ class Mutation:
     alone. What the objects are is up to the paper's laboratory: often a program or an `AttentionModel`, the
     samples of the data, a derived flow, and the values of the states at time 0.
 
+    Parameters
+    ----------
+    name : str
+        Short, for tables.
+    about : str
+        A sentence on what is broken.
+    model : Change, optional
+        What is done to the model.
+    data : Change, optional
+        What is done to the samples.
+    equations : Change, optional
+        What is done to the derived flow.
+    start : Change, optional
+        What is done to the start values.
+
+    Examples
+    --------
     >>> late = Mutation("late", "the start is half as large", start=lambda size: size / 2)
     >>> late.start(1.0), late.data("samples")
     (0.5, 'samples')
@@ -50,6 +79,18 @@ UNBROKEN = Mutation("", "the paper as it is")
 def each_sample(change: Callable[[Sample], Sample]) -> Callable[[Iterable[Sample]], list[Sample]]:
     """Apply a change to each sample: for `Mutation.data` where a laboratory breaks lists of samples.
 
+    Parameters
+    ----------
+    change : Callable[[Sample], Sample]
+        Of one sample.
+
+    Returns
+    -------
+    Callable[[Iterable[Sample]], list[Sample]]
+        A function of a list of samples.
+
+    Examples
+    --------
     >>> from dataclasses import replace
     >>> relabel = each_sample(lambda s: replace(s, label=-s.label))
     >>> [s.label for s in relabel([Sample(["good"], +1), Sample(["bad"], -1)])]
@@ -66,6 +107,13 @@ class PathSpeeds:
     that gives a table with a factor for each entry; a row is used for all rows. Paths a flow does not have are ignored.
     In a gradient step the change is multiplied, not the state.
 
+    Parameters
+    ----------
+    factors : Mapping[str, Any], optional
+        By path, a number, a node or a function of the shape of its matrix.
+
+    Examples
+    --------
     >>> PathSpeeds({"KQ": -1}).of("KQ"), PathSpeeds({"KQ": -1}).of("KK")
     (-1, 1)
     """

@@ -31,6 +31,20 @@ class FittedPower(Protocol):
 def rounded(values: Any, digits: int = 6) -> Any:
     """Numbers with a few digits, for details and witnesses; tables keep their shape, texts and fractions stay.
 
+    Parameters
+    ----------
+    values : Any
+        Numbers, tables, texts.
+    digits : int, optional
+        How many.
+
+    Returns
+    -------
+    Any
+        The same structure with rounded numbers.
+
+    Examples
+    --------
     >>> rounded({"a": [1 / 3, 2.0], "b": "two"}, 3)
     {'a': [0.333, 2.0], 'b': 'two'}
     """
@@ -48,6 +62,26 @@ def between(what: str, values: Any, low: float, high: float, digits: int = 5) ->
 
     A value that is no number is outside. Without values there is nothing to measure, which is refused.
 
+    Parameters
+    ----------
+    what : str
+        The values, in words.
+    values : Any
+        A number or an array.
+    low : float
+        Lower end, included.
+    high : float
+        Upper end, included.
+    digits : int, optional
+        Of the range that is kept.
+
+    Returns
+    -------
+    Verdict
+        Holds or fails, as a measurement.
+
+    Examples
+    --------
     >>> between("ratio", [0.9, 1.1], 0.5, 1.0).witness
     {'ratio': [0.9, 1.1], 'allowed': [0.5, 1.0]}
     """
@@ -62,6 +96,20 @@ def between(what: str, values: Any, low: float, high: float, digits: int = 5) ->
 def everywhere(what: str, right: Any) -> Verdict:
     """A condition holds in every place of an array; the share of the places is kept.
 
+    Parameters
+    ----------
+    what : str
+        The condition, in words.
+    right : Any
+        Truth values.
+
+    Returns
+    -------
+    Verdict
+        Holds or fails, as a measurement.
+
+    Examples
+    --------
     >>> everywhere("positive", [True, False]).witness
     {'positive': 'in 0.5000 of 2 places'}
     """
@@ -94,6 +142,24 @@ def relative_gap(found: Any, known: Any) -> float:
 def agrees(found: Any, known: Any, tolerance: float = 1e-6, route: str = "trained") -> Verdict:
     """Two routes give the same numbers: their `relative_gap` is below a tolerance; `route` names the second one.
 
+    Parameters
+    ----------
+    found : Any
+        By the first route.
+    known : Any
+        By the second route.
+    tolerance : float, optional
+        Largest relative gap.
+    route : str, optional
+        What the second route is called.
+
+    Returns
+    -------
+    Verdict
+        Holds or fails, as a measurement.
+
+    Examples
+    --------
     >>> agrees([1.0, 2.0], [1.0, 2.0]).details
     {'gap_to_trained': 0.0}
     """
@@ -105,6 +171,22 @@ def agrees(found: Any, known: Any, tolerance: float = 1e-6, route: str = "traine
 def has_exponent(law: FittedPower, expected: float, width: float) -> Verdict:
     """The interval of a fitted exponent contains the expected one and is shorter than `width`.
 
+    Parameters
+    ----------
+    law : FittedPower
+        A fitted power law.
+    expected : float
+        The exponent that is claimed.
+    width : float
+        How long the interval may be.
+
+    Returns
+    -------
+    Verdict
+        Holds or fails, as a measurement.
+
+    Examples
+    --------
     >>> from odesys import fit_power_law
     >>> has_exponent(fit_power_law([1, 2, 4, 8], [1.0, 2.0, 4.0, 8.1]), 1.0, width=0.1).as_stated
     'holds'
@@ -118,6 +200,18 @@ def has_exponent(law: FittedPower, expected: float, width: float) -> Verdict:
 def in_turn(parts: Mapping[str, Callable[[], Verdict]]) -> Verdict:
     """Parts of a claim one after the other, up to the first that does not hold; the rest is not computed.
 
+    Parameters
+    ----------
+    parts : Mapping[str, Callable[[], Verdict]]
+        By name, functions that give a verdict.
+
+    Returns
+    -------
+    Verdict
+        The first that does not hold, or all together.
+
+    Examples
+    --------
     >>> from odesys import proved, refuted
     >>> verdict = in_turn({"first": proved, "second": lambda: refuted({"x": "1"}), "third": lambda: 1 / 0})
     >>> verdict.as_stated, list(verdict.details["parts"])

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ParameterError
-from ..terminal import Progress
+from ..terminal import Progress, progress_bar
 
 if TYPE_CHECKING:
     from ..derive.flow import Flow
@@ -29,6 +29,20 @@ if TYPE_CHECKING:
 def load_later(module: str, name: str) -> Callable[..., Any]:
     """A function that imports `module` only when it is called: loading a paper stays cheap.
 
+    Parameters
+    ----------
+    module : str
+        Full name of the module.
+    name : str
+        Of the function in it.
+
+    Returns
+    -------
+    Callable[..., Any]
+        A function of the same arguments.
+
+    Examples
+    --------
     >>> root = load_later("math", "sqrt")
     >>> root(16)
     4.0
@@ -44,6 +58,27 @@ def load_later(module: str, name: str) -> Callable[..., Any]:
 class Parameter:
     """A named number a user can set: default, meaning, type and allowed range.
 
+    Parameters
+    ----------
+    name : str
+        As in ``--set NAME=VALUE``.
+    default : Any
+        Its value where none is given.
+    help : str
+        What it is, in a few words.
+    kind : type, optional
+        ``float``, ``int`` or ``str``.
+    low : float, optional
+        Least value.
+    high : float, optional
+        Largest value.
+    open_low : bool, optional
+        The least value itself is not allowed.
+    words : tuple[str, ...], optional
+        What may stand in place of a number, such as ``symbol``; or all there is to choose from.
+
+    Examples
+    --------
     >>> Parameter("omega", 0.1, "initial scale", low=0, open_low=True).read("0.05")
     0.05
     """
@@ -90,6 +125,31 @@ class Parameter:
 class Simulation:
     """One run: final observables, events, cost, drift of the conserved quantities, and tables to save and plot.
 
+    Parameters
+    ----------
+    protocol : str
+        Its name.
+    parameters : Mapping[str, Any]
+        What was run.
+    final : Mapping[str, float]
+        Observables at the end.
+    events : tuple[Mapping[str, Any], ...]
+        Switches, slides, stages: each with name, kind and time.
+    cost : Mapping[str, float]
+        Evaluations, steps, seconds.
+    invariant_drift : float | None
+        How far conserved numbers moved; None where nothing is conserved.
+    columns : Mapping[str, Any]
+        What is saved, by name.
+    note : str, optional
+        Where the run ended otherwise than asked.
+    plot : Callable[[Path], list[Path]], optional
+        Draws into a folder.
+    descent : Mapping[str, Any], optional
+        The same training in steps: rate, steps, final observables.
+
+    Examples
+    --------
     >>> run = Simulation("flow", {"omega": 0.1}, {"loss": 0.02}, (), {"steps": 40}, None, {"t": [0.0, 1.0]})
     >>> run.as_json("toy")["final"]
     {'loss': 0.02}
@@ -149,6 +209,23 @@ class Setting:
 
     The model is a program, a function of the tokens.
 
+    Parameters
+    ----------
+    model : Callable[[Any], Any]
+        A program.
+    data : Data
+        Its samples.
+    train : str | tuple[str, ...], optional
+        The maps that move; nothing stands for all.
+    loss : Any, optional
+        As in `gradient_flow`.
+    step : bool, optional
+        Trained in steps, not along the flow.
+    rule : Rule, optional
+        How the maps move, where that is not the plain gradient.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, maps, squared
     >>> words = Words("a b")
     >>> w = maps("w", 1, words)
@@ -177,6 +254,15 @@ class Setting:
 class Formula:
     """A formula in TeX and what it is, in words.
 
+    Parameters
+    ----------
+    what : str
+        In words.
+    tex : str
+        The formula.
+
+    Examples
+    --------
     >>> Formula("the attention of two tokens", "p + q = 1").tex
     'p + q = 1'
     """
@@ -195,6 +281,42 @@ class CompareFunction(Protocol):
 class Paper:
     """Everything the command line needs to know about a paper.
 
+    Systems and protocols take the parameters that are given and fill in the defaults of the others. `default` is the
+    system that ``odesys derive`` takes where none is named: the quotient unless a paper says another.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    title : str
+        In one line.
+    reference : str
+        Where it is printed.
+    parameters : tuple[Parameter, ...]
+        What a user can set.
+    systems : Mapping[str, Callable[..., System]]
+        Functions of the parameters, by name.
+    protocols : Mapping[str, Callable[..., Simulation]]
+        Functions of parameters and progress, by name.
+    figures : Mapping[str, FigureSpec]
+        By id.
+    compare : CompareFunction, optional
+        Theory against finite width.
+    book : Callable[[], ClaimBook], optional
+        Gives the claims.
+    setting : Callable[[Mapping[str, Any]], Setting], optional
+        Gives model, data and loss.
+    formulas : Callable[[Mapping[str, Any]], Sequence[Formula]], optional
+        What a setting does not say.
+    widths : tuple[int, ...], optional
+        Of networks, where none are asked for.
+    seeds : int, optional
+        Networks per width, where none are asked for.
+    default : str, optional
+        The system that is derived where none is named.
+
+    Examples
+    --------
     >>> toy = Paper("toy", "A toy", "nobody, never", (Parameter("omega", 0.1, "initial scale"),), {}, {}, {})
     >>> toy.read_parameters({"omega": "0.5"}), toy.claims()
     ({'omega': 0.5}, [])
@@ -204,8 +326,8 @@ class Paper:
     title: str
     reference: str
     parameters: tuple[Parameter, ...]
-    systems: Mapping[str, Callable[[Mapping[str, Any]], System]]
-    protocols: Mapping[str, Callable[[Mapping[str, Any], Progress], Simulation]]
+    systems: Mapping[str, Callable[..., System]]
+    protocols: Mapping[str, Callable[..., Simulation]]
     figures: Mapping[str, FigureSpec]
     compare: CompareFunction | None = None
     book: Callable[[], ClaimBook] | None = None
@@ -215,6 +337,39 @@ class Paper:
     widths: tuple[int, ...] = (64, 256, 1024)  # of the networks in a comparison, where none are asked for
     seeds: int = 8
     main_figure: str = ""  # id of the figure that its page opens with; the first one where none is named
+    default: str = ""
+
+    def __post_init__(self) -> None:
+        first = "quotient" if "quotient" in self.systems else next(iter(self.systems), "")
+        filled = {
+            "default": self.default or first,
+            "systems": {name: self._filling(build) for name, build in self.systems.items()},
+            "protocols": {name: self._filling(run, f"{self.name}, {name}") for name, run in self.protocols.items()},
+        }
+        for name, value in filled.items():
+            object.__setattr__(self, name, value)
+
+    def _filling(self, function: Callable[..., Any], title: str = "") -> Callable[..., Any]:
+        """The same function, given some parameters or none; with a title it shows progress unless told how."""
+
+        @wraps(function, assigned=("__doc__",))
+        def call(given: Mapping[str, Any] | None = None, *rest: Any) -> Any:
+            self._known(given or {})
+            defaults = {p.name: p.default for p in self.parameters}
+            if rest or not title:
+                return function({**defaults, **(given or {})}, *rest)
+            with progress_bar(title) as progress:
+                return function({**defaults, **(given or {})}, progress)
+
+        function = getattr(function, "filled", function)  # of a copy of a paper
+        call.filled = function  # type: ignore[attr-defined]
+        return call
+
+    def _known(self, given: Mapping[str, Any]) -> None:
+        known = [p.name for p in self.parameters]
+        unknown = sorted(set(given) - set(known))
+        if unknown:
+            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
 
     @classmethod
     def of_package(
@@ -236,11 +391,27 @@ class Paper:
 
         Parameters
         ----------
-        package : its full name, which ends in the name of the paper.
-        figures, long : titles by id, and the ids of those that only reports of level ``full`` show.
-        proof : draws the proof graph of a book; with it the paper has a figure ``proof``.
-        own_data : ids of figures that can be drawn from files of the user's own.
-        fields : the other fields of a paper.
+        package : str
+            Its full name, which ends in the name of the paper.
+        systems : Sequence[str]
+            Names of its systems.
+        protocols : Sequence[str]
+            Names of its protocols.
+        figures : Mapping[str, str]
+            Titles by id.
+        long : Collection[str], optional
+            Ids of figures that only reports of level ``full`` show.
+        proof : Callable[..., list[Path]], optional
+            Draws the proof graph of a book; with it the paper has a figure ``proof``.
+        own_data : Collection[str], optional
+            Ids of figures that can be drawn from files of the user's own.
+        **fields : Any
+            The other fields of a paper.
+
+        Returns
+        -------
+        Paper
+            The paper.
         """
 
         def book() -> ClaimBook:
@@ -273,16 +444,31 @@ class Paper:
         )
 
     def claims(self) -> list[str]:
-        """Ids of the registered claims."""
+        """Ids of the registered claims.
+
+        Returns
+        -------
+        list[str]
+            In the order of the book.
+        """
         return [] if self.book is None else [claim.id for claim in self.book()]
 
     def read_parameters(self, settings: Mapping[str, str], symbols: bool = False) -> dict[str, Any]:
         """All parameters: defaults, overridden by texts such as {"omega": "0.05"}; unknown names are refused.
 
         With `symbols` a parameter that can stay open may be given as ``symbol``.
+
+        Parameters
+        ----------
+        settings : Mapping[str, str]
+            Texts by name.
+        symbols : bool, optional
+            Let parameters stay open where they can.
+
+        Returns
+        -------
+        dict[str, Any]
+            A value for every parameter.
         """
-        known = {p.name: p for p in self.parameters}
-        unknown = sorted(set(settings) - set(known))
-        if unknown:
-            raise ParameterError(f"{self.name} has no parameter {unknown[0]!r}; it has {', '.join(known)}")
-        return {name: p.read(settings[name], symbols) if name in settings else p.default for name, p in known.items()}
+        self._known(settings)
+        return {p.name: p.read(settings[p.name], symbols) if p.name in settings else p.default for p in self.parameters}

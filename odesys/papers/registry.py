@@ -38,7 +38,7 @@ def documentation(text: str) -> str:
 
 def source_folder(text: str) -> Path | None:
     """The folder with the source of a paper, if it has one."""
-    file = _find(text)[0].__file__
+    file = getattr(_find(text)[0], "__file__", None)
     return Path(file).parent if file and Path(file).name == "__init__.py" else None
 
 
@@ -104,6 +104,7 @@ def describe(paper: Paper) -> dict[str, Any]:
             {"name": p.name, "default": p.default, "type": p.kind.__name__, "help": p.help} for p in paper.parameters
         ],
         "systems": list(paper.systems),
+        "default_system": paper.default,
         "protocols": list(paper.protocols),
         "claims": paper.claims(),
         "figures": [{"id": name, "title": figure.title} for name, figure in paper.figures.items()],

@@ -36,6 +36,15 @@ _LONG_NUMBER = re.compile(r"[1-9]\d*\.\d{6,}|\b0\.0*[1-9]\d{5,}|\bNode\(|[{}]'|'
 class RuleError(OdesysError):
     """A claim or a verdict does not keep the verdict rule; `.claim` says which.
 
+    Parameters
+    ----------
+    message : str
+        The sentence that a person reads.
+    **objects : Any
+        Become attributes of the error.
+
+    Examples
+    --------
     >>> from odesys import ClaimBook
     >>> book = ClaimBook("toy", laboratory=dict, rule=True)
     >>> book.claim("1", "Twice", kind="identity", statement="a + a = 2a", reading="all a")(lambda lab: None)

@@ -86,6 +86,11 @@ def _stands(outcome: Outcome, repaired: Mapping[str, str]) -> str:
 
 def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
     """A line for each main theorem, the last ones of the proof first: does it stand, and what is changed below it."""
+    return [line for _, line in theorem_answers(book, outcomes)]
+
+
+def theorem_answers(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[tuple[str, str]]:
+    """For each main theorem, the last ones of the proof first: how it stands, and a line with what is changed below."""
     import networkx as nx
 
     repaired, graph = _repairs(outcomes), book.proof_graph()
@@ -96,14 +101,13 @@ def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
         claim = outcome.claim
         if outcome.stands is None:
             missing = sorted(id for id in nx.ancestors(graph, claim.id) if id not in found)
-            lines.append(f"{claim.id} {claim.title}: not known, {', '.join(missing)} did not run")
+            lines.append(("open", f"{claim.id} {claim.title}: not known, {', '.join(missing)} did not run"))
             continue
         named = [f"{id} (repaired by {repaired[id]})" for id in outcome.rests_on_failed if id in repaired]
         named += [f"{id} ({found[id].verdict.fault})" for id in outcome.rests_on_failed if id not in repaired]
         below = f"; below it fail {', '.join(named)}" if named else ""
-        lines.append(
-            f"{claim.id} {claim.title}: {'stands ' if outcome.stands in STANDS[:3] else ''}{outcome.stands}{below}"
-        )
+        said = f"{'stands ' if outcome.stands in STANDS[:3] else ''}{outcome.stands}"
+        lines.append((outcome.stands, f"{claim.id} {claim.title}: {said}{below}"))
     return lines
 
 

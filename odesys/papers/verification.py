@@ -11,14 +11,14 @@ import typer
 
 from .. import files
 from ..sentences import say_answer, say_witness
-from ..terminal import Progress, print_files, print_table, progress_bar
+from ..terminal import Progress, print_files, print_table, progress_bar, say
 from ..tex.documents import tex_templates
 from ..verdicts import ANSWERS, FAILS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claims import Claim, ClaimBook, Outcome
 from .mutation_runs import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper
 from .redraw import FLIP_LIMIT, redraw, redraw_lines
-from .survival import causes, few_open, score, theorem_lines, with_survival
+from .survival import causes, few_open, score, theorem_answers, with_survival
 from .workers import Answer, run_tasks, tasks_of
 
 
@@ -81,7 +81,7 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
 
     def rescue(outcomes: list[Outcome]) -> None:
         if outcomes:
-            show(paper.name, book, outcomes, request.show_all)
+            show(paper.name, book, outcomes, request.show_all, bool(request.ids))
         _write([*done, *outcomes], more, request, complete=False)
 
     for name, paper in papers.items():
@@ -93,7 +93,7 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
         with progress_bar(f"verifying {paper.name}") as progress:
             outcomes = verify(book, chosen, progress, request.workers, name, rescue)
             found = _extra_runs(name, book, outcomes, request, progress)
-        show(paper.name, book, outcomes, request.show_all)
+        show(paper.name, book, outcomes, request.show_all, bool(request.ids))
         done += outcomes
         if "mutations" in found:
             more["mutations"][paper.name] = found["mutations"]
@@ -151,27 +151,38 @@ def write_certificates(book: ClaimBook, outcomes: Sequence[Outcome], folder: Pat
 # ---- what a person sees ----------------------------------------------------------------------------------------------
 
 
-def show(paper: str, book: ClaimBook, outcomes: Sequence[Outcome], show_all: bool = False) -> None:
-    """Print which theorems stand, then causes by fault, then what does not hold; with `show_all` the whole table."""
-    typer.echo(f"{paper}: {book.reference}")
+def show(
+    paper: str, book: ClaimBook, outcomes: Sequence[Outcome], show_all: bool = False, chosen: bool = False
+) -> None:
+    """Print which theorems stand, then causes by fault, then what does not hold; with `show_all` the whole table.
+
+    Where claims were `chosen` one by one, those that hold are said too.
+    """
+    say(f"{paper}: {book.reference}", style="bold")
     if not book.rule:
-        typer.echo("not yet under the verdict rule: answers may be about a part of a statement, or outside hypotheses")
+        say("not yet under the verdict rule: answers may be about a part of a statement, or outside hypotheses", 0, 0)
     if book.not_yet:
-        typer.echo(f"of the verdict rule not yet kept: {'; '.join(book.not_yet)}")
-    theorems = theorem_lines(book, outcomes)
+        say(f"of the verdict rule not yet kept: {'; '.join(book.not_yet)}", 0, 0)
+    theorems = theorem_answers(book, outcomes)
     if theorems:
-        typer.echo("\nDo the main theorems stand?\n" + "\n".join(f"    {line}" for line in theorems))
+        say("\nDo the main theorems stand?", style="bold")
+        for stands, line in theorems:
+            say(line, 4, mark=stands)
     for fault, by_cause in causes(outcomes).items():
-        typer.echo(f"\n{FAULT_WORDS[fault]}, {_count(len(by_cause), 'cause')}:")
+        say(f"\n{FAULT_WORDS[fault]}, {_count(len(by_cause), 'cause')}:", style="bold")
         for cause, failing in by_cause.items():
-            typer.echo(f"    {cause}: {', '.join(o.claim.id for o in failing)}")
-    for title, wanted in SECTIONS:
+            say(f"{cause}: {', '.join(o.claim.id for o in failing)}", 4, mark=fault)
+    for title, wanted in (*SECTIONS, *([HOLDING] if chosen else ())):
         listed = [outcome for outcome in outcomes if wanted(outcome)]
         if listed:
-            typer.echo(f"\n{title}:\n" + "\n".join(line for outcome in listed for line in _lines(outcome)))
-    if show_all or not book.rule:
+            say(f"\n{title}:", style="bold")
+        for outcome in listed:
+            _say_outcome(outcome)
+    if show_all:
         _table(outcomes)
-    typer.echo("\n" + summary_line(outcomes))
+    say("\n" + summary_line(outcomes), 0, 0)
+    if not show_all and not chosen:
+        say("--all shows every claim, --claim ID one of them", 0, 0)
 
 
 def summary_line(outcomes: Sequence[Outcome]) -> str:
@@ -206,18 +217,19 @@ SECTIONS: tuple[tuple[str, Callable[[Outcome], bool]], ...] = (
     ("Untested", lambda o: o.verdict.as_stated == UNTESTED and o.claim.scored),
     ("Ours, and not so", lambda o: o.verdict.as_stated != HOLDS and not o.claim.scored),
 )
+HOLDING = ("Holds", lambda o: o.verdict.as_stated == HOLDS)
 
 
-def _lines(outcome: Outcome) -> list[str]:
+def _say_outcome(outcome: Outcome) -> None:
     claim, verdict = outcome.claim, outcome.verdict
     note = "" if outcome.as_expected else f" (unexpected: the book expects {claim.expect})"
     place = f" [{claim.where}]" if claim.where else ""
-    lines = [f"    {claim.id} {claim.title}{place}, {verdict.evidence}{note}", f"        {say_answer(verdict)}"]
+    say(f"{claim.id} {claim.title}{place}, {verdict.evidence}{note}", 4, mark=verdict.as_stated)
+    say(say_answer(verdict), 8, 0)
     if verdict.corrected is not None:
         fixed = verdict.corrected
-        lines.append(f"        instead ({fixed.as_stated}, {fixed.evidence}): {fixed.statement}")
-        lines.append(f"        because {fixed.why}")
-    return lines
+        say(f"instead ({fixed.as_stated}, {fixed.evidence}): {fixed.statement}", 8, 0)
+        say(f"because {fixed.why}", 8, 0)
 
 
 def _table(outcomes: Sequence[Outcome]) -> None:
@@ -225,7 +237,7 @@ def _table(outcomes: Sequence[Outcome]) -> None:
         (
             o.claim.id,
             o.claim.title,
-            o.verdict.as_stated if o.claim.judged else "-",
+            o.verdict.as_stated if o.claim.judged else None,
             str(o.verdict.evidence),
             "" if o.as_expected else "unexpected",
             f"{o.seconds:.1f} s",

@@ -59,6 +59,13 @@ class Answer:
 def available_cores() -> int:
     """Processors this process may use.
 
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
     >>> available_cores() >= 1
     True
     """

@@ -31,13 +31,21 @@ class AttentionModel:
 
     Parameters
     ----------
-    words : a `Dictionary`, or `Words`.
-    heads : their signs, activations and biases.
-    value : value maps, the same shape in every head.
-    score : maps between key word and query word; a trailing ``'`` is a transpose.
-    pooling : ``sum`` or ``mean`` over the query positions.
-    scale : factor of the scores inside the softmax (number, SymPy expression such as 1/sqrt(m), or parameter name).
+    words : Any
+        A `Dictionary`, or `Words`.
+    heads : Sequence[Head], optional
+        Their signs, activations and biases.
+    value : Value | Sequence[str], optional
+        Value maps, the same shape in every head.
+    score : Sequence[str], optional
+        Maps between key word and query word; a trailing ``'`` is a transpose.
+    pooling : str, optional
+        ``sum`` or ``mean`` over the query positions.
+    scale : Any, optional
+        Factor of the scores inside the softmax (number, SymPy expression such as 1/sqrt(m), or parameter name).
 
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Head
     >>> model = AttentionModel(Dictionary(["good", "bad"]), heads=[Head(+1, "relu"), Head(-1, "relu")])
     >>> model.weights, model.head_labels

@@ -26,6 +26,15 @@ class Data:
 
     Weights are equal unless they are given; given, they sum to 1.
 
+    Parameters
+    ----------
+    words : Words
+        The words of the tokens.
+    samples : Iterable[Any]
+        Pairs, triples or `Sample` objects.
+
+    Examples
+    --------
     >>> from odesys import Data, Words
     >>> data = Data(Words("good bad the"), [(("good", "the"), +1), (("bad", "the"), -1)])
     >>> data.weights

@@ -37,6 +37,21 @@ class Expr:
     Operators: ``@`` contracts, ``+ - * /`` with numbers, parameter names and listed entries, ``.T``, columns by
     ``X[i]`` and ``X[:-1]``, ``.sum()``, ``.mean()``.
 
+    Parameters
+    ----------
+    op : str
+        The operation.
+    args : tuple[Expr, ...]
+        What it is applied to.
+    rows : Side
+        What its rows are: a space, or 1.
+    columns : Side
+        What its columns are.
+    data : Any, optional
+        What the operation needs besides arguments.
+
+    Examples
+    --------
     >>> from odesys import Units, Words, maps
     >>> words = Words("a b")
     >>> W, V = maps("W", Units("r", 3), words), maps("V", 1, Units("r", 3))
@@ -309,10 +324,22 @@ def maps(names: str, rows: Any, columns: Any, of: str = "") -> Any:
 
     Parameters
     ----------
-    names : names separated by blanks.
-    rows, columns : a `Space`, `Words`, `Units`, or 1 for a row or column vector.
-    of : the head (or layer) the maps belong to, part of the names of their scalars.
+    names : str
+        Names separated by blanks.
+    rows : Any
+        A `Space`, `Words`, `Units`, or 1 for a row vector.
+    columns : Any
+        A `Space`, `Words`, `Units`, or 1 for a column vector.
+    of : str, optional
+        The head (or layer) the maps belong to, part of the names of their scalars.
 
+    Returns
+    -------
+    Expr or tuple of Expr
+        One map, or as many as there are names.
+
+    Examples
+    --------
     >>> from odesys import Space, Words, maps
     >>> maps("W_K W_Q", Space("m"), Words("a b"), of="p")
     (W_K.p, W_Q.p)

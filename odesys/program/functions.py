@@ -58,6 +58,20 @@ class Function:
 def function(expression: Any, name: str = "") -> Function:
     """An activation from an expression in the symbol z (SymPy or `odesys.sym`).
 
+    Parameters
+    ----------
+    expression : Any
+        In the symbol z.
+    name : str, optional
+        For formulas; by default the expression.
+
+    Returns
+    -------
+    Function
+        A function of listed entries, for use in a program.
+
+    Examples
+    --------
     >>> from odesys import function, sym
     >>> function(sym("z") ** 2, name="square").node
     Node(z**2)
@@ -82,6 +96,20 @@ def softmax(scores: Any, mask: Mask | None = None) -> Expr:
 
     With `mask`, a function of the positions of key and query counted from 0, keys for which it is false are left out.
 
+    Parameters
+    ----------
+    scores : Any
+        Keys in rows, queries in columns.
+    mask : Mask, optional
+        True for pairs (key, query) that are seen.
+
+    Returns
+    -------
+    Expr
+        Weights of the shape of the scores; every column sums to 1.
+
+    Examples
+    --------
     >>> from odesys import Words, maps, softmax
     >>> words = Words("a b")
     >>> Z = maps("Z", words, words)
@@ -124,6 +152,18 @@ def _visible(mask: Mask, expr: Expr) -> np.ndarray:
 def norm(vectors: Any) -> Expr:
     """Euclidean norm of every column, as a row.
 
+    Parameters
+    ----------
+    vectors : Any
+        Columns in a free or a listed space.
+
+    Returns
+    -------
+    Expr
+        A row, one norm per column.
+
+    Examples
+    --------
     >>> from odesys import Words, maps, norm
     >>> words = Words("a b")
     >>> W = maps("W", words, words)
@@ -139,6 +179,20 @@ def norm(vectors: Any) -> Expr:
 def cross_entropy(output: Any, target: Any) -> Expr:
     r"""The loss :math:`\log\sum_k e^{f_k} - f_y` of every column, for a class or a one-hot target.
 
+    Parameters
+    ----------
+    output : Any
+        Scores of the classes, a column per position.
+    target : Any
+        A class counted from 0, or one-hot columns.
+
+    Returns
+    -------
+    Expr
+        A row of losses, one per column.
+
+    Examples
+    --------
     >>> from odesys import Data, Units, Words, cross_entropy, gradient_flow, maps
     >>> words = Words("a b")
     >>> Y = maps("Y", Units("y", 2), words)
@@ -155,6 +209,20 @@ def cross_entropy(output: Any, target: Any) -> Expr:
 def squared(output: Any, target: Any) -> Expr:
     """The loss |f - y|^2 / 2, summed over the outputs.
 
+    Parameters
+    ----------
+    output : Any
+        What the program gives.
+    target : Any
+        Of the same shape.
+
+    Returns
+    -------
+    Expr
+        The loss, one entry.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, maps, squared
     >>> words = Words("a")
     >>> w = maps("w", 1, words)

@@ -29,12 +29,18 @@ class Gaussian(Data):
 
     Parameters
     ----------
-    words : orthonormal words, the axes of the tokens.
-    tokens : as in `Data`, words, coordinates or ``{word: coefficient}``; coefficients are SymPy expressions, nodes, or
-        the name of a symbol.
-    target : a number, an expression in the same symbols, or several of them for a vector.
-    parameters : symbols that are no normals, such as a standard deviation, separated by blanks.
+    words : Words
+        Orthonormal words, the axes of the tokens.
+    tokens : Sequence[Any]
+        As in `Data`, words, coordinates or ``{word: coefficient}``; coefficients are SymPy expressions, nodes, or the
+        name of a symbol.
+    target : Any
+        A number, an expression in the same symbols, or several of them for a vector.
+    parameters : str | Sequence[str], optional
+        Symbols that are no normals, such as a standard deviation, separated by blanks.
 
+    Examples
+    --------
     >>> from odesys import Gaussian, Words, gradient_flow, maps, squared, sym
     >>> words = Words("a b")
     >>> w, x, y = maps("w", 1, words), sym("x"), sym("y")

@@ -31,6 +31,13 @@ def check_name(name: Any, what: str) -> str:
 class Space:
     """A free space, such as that of keys and queries: its dimension is the width, and only inner products exist.
 
+    Parameters
+    ----------
+    name : str
+        Short; part of no state's name.
+
+    Examples
+    --------
     >>> Space("m")
     Space(m)
     """
@@ -67,13 +74,20 @@ class Words(Space):
 
     Parameters
     ----------
-    words : names separated by blanks, or a list of them.
-    gram : inner products of the words, as in `Dictionary`; orthonormal if left out. Positions are orthonormal, and
+    words : str | Sequence[str]
+        Names separated by blanks, or a list of them.
+    gram : Any, optional
+        Inner products of the words, as in `Dictionary`; orthonormal if left out. Positions are orthonormal, and
         orthogonal to the words.
-    positions : how many position vectors there are; ``X.positions`` are those of the tokens of a sample.
-    name : how the set of words is called; programs with two sets need two names.
-    groups : said by a `Family`, whose words come in groups.
+    positions : int, optional
+        How many position vectors there are; ``X.positions`` are those of the tokens of a sample.
+    name : str, optional
+        How the set of words is called; programs with two sets need two names.
+    groups : Groups, optional
+        Said by a `Family`, whose words come in groups.
 
+    Examples
+    --------
     >>> words = Words("a b c", positions=2)
     >>> len(words), words.pinned.words
     (3, ('a', 'b', 'c', 'pos1', 'pos2'))
@@ -165,6 +179,21 @@ class Units:
 
     ``Units("y", words)`` has one axis for each group of the words of a `Family`, such as a class of its own.
 
+    Parameters
+    ----------
+    name : str
+        Of the axes, which are numbered.
+    size : int
+        How many, or the `Words` of a family.
+    counts : tuple[Node, ...], optional
+        How many equal axes each one stands for.
+    grouped : bool, optional
+        Said by a `Family`.
+    words : tuple[str, ...], optional
+        Said by a `Family`.
+
+    Examples
+    --------
     >>> Units("y", 3).labels
     ('y1', 'y2', 'y3')
     """

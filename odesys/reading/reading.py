@@ -30,6 +30,18 @@ class Reading:
 def read_system(path: str | Path) -> Reading:
     """A system from a file: .json (ours, or equations as strings) or .ode (XPPAUT).
 
+    Parameters
+    ----------
+    path : str | Path
+        A file ending in .json or .ode.
+
+    Returns
+    -------
+    Reading
+        The system, with start values and parameters if the file has them.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -39,6 +39,15 @@ Polynomial = Mapping[Monomial, Fraction]
 class EverySize:
     """A system with sizes as parameters, and the sizes of the members it was found from.
 
+    Parameters
+    ----------
+    system : System
+        With sizes as parameters.
+    members : Mapping[str, tuple[int, ...]]
+        By size, the values it was found from.
+
+    Examples
+    --------
     >>> from odesys import EverySize, System, sym
     >>> found = EverySize(System.from_equations({"v": -sym("d") * sym("v")}, ["d"]), {"d": (1, 2, 3)})
     >>> str(found.law().evidence)
@@ -64,10 +73,20 @@ def for_every_size(
 
     Parameters
     ----------
-    member : function of the sizes that gives a derived flow, polynomial in its states.
-    start : function of the sizes that says which states share which variable; all others are zero.
-    sizes : for each whole number the values to derive members for, at least three.
+    member : Callable[..., Any]
+        Function of the sizes that gives a derived flow, polynomial in its states.
+    start : Callable[..., Mapping[str, str]]
+        Function of the sizes that says which states share which variable; all others are zero.
+    **sizes : Iterable[int]
+        For each whole number the values to derive members for, at least three.
 
+    Returns
+    -------
+    EverySize
+        The system, with the sizes as parameters.
+
+    Examples
+    --------
     >>> from odesys import Gaussian, for_every_size, gradient_flow, maps, squared, sym
     >>> def member(d):  # least squares: the coordinates of w tend to those of the target
     ...     data = Gaussian.regression(d, 1)

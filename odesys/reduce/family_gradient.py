@@ -54,14 +54,33 @@ class FamilyFlow(OrbitReduction):
     groups (and `symmetries`) leave alone. Where K is a symbol the lift needs it: ``flow.bind(K=3).lift(z)``. For K =
     infinity it is a limit, which the flow of K groups only comes close to: `law` can fail for every K that is bound.
 
-    Attributes
+    Parameters
     ----------
-    family, shape : the data, and the program or model as a function of words.
-    origin : the program or model over the words of the few groups that samples are written in.
-    groups : a whole number, ``"symbol"`` (then K is a parameter of `system`), or ``"infinity"``.
-    scaled : whether an entry between other groups counts once for all its partners, and time is t / K.
-    symmetries : symmetries beyond the permutations of groups, already divided out.
+    family : Family
+        The data.
+    shape : Shape
+        The program or model, as a function of words.
+    origin : FamilyOrigin
+        The program or model over the words of the few groups that samples are written in.
+    train : tuple[str, ...]
+        The maps that move.
+    closure : Closure
+        The closed set of paths.
+    groups : Groups
+        A whole number, ``"symbol"`` (then K is a parameter of `system`), or ``"infinity"``.
+    scaled : bool
+        Whether an entry between other groups counts once for all its partners, and time is t / K.
+    samples : Representatives
+        One sample per kind.
+    symmetries : tuple[TypeSymmetry, ...]
+        Symmetries beyond the permutations of groups, already divided out.
+    system : System
+        On orbit variables.
+    bound : Mapping[str, Any], optional
+        Values that the lift needs.
 
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Head, SampleTemplate
     >>> half = Fraction(1, 2)
@@ -284,13 +303,32 @@ def family_flow(
 
     Parameters
     ----------
-    family, shape : the data, and a function of its words that gives a program, a function of the tokens X.
-    train : names of the maps that move, by default all.
-    K : a whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
-    scaled : use the sums over all other groups instead of single entries, and time t / K.
-    symmetries : divide by these instead of all that are found (each is checked exactly).
-    rates, decay : rates of single maps and weight decay, as in `gradient_flow`; time t / K has no decay.
+    family : Family
+        The data.
+    shape : Shape
+        A function of its words that gives a program, a function of the tokens X.
+    train : Any, optional
+        Names of the maps that move, by default all.
+    K : Any, optional
+        A whole number of at least 2, ``"symbol"``, or ``"infinity"`` (the limit of the scaled flow).
+    loss : Any, optional
+        As in `gradient_flow`.
+    carry : Iterable[str], optional
+        Maps whose paths are kept as states; by default `train`.
+    scaled : bool, optional
+        Use the sums over all other groups instead of single entries, and time t / K.
+    symmetries : Sequence[TypeSymmetry], optional
+        Divide by these instead of all that are found (each is checked exactly).
+    rates, decay : Any, optional
+        Rates of single maps and weight decay, as in `gradient_flow`; time t / K has no decay.
 
+    Returns
+    -------
+    FamilyFlow
+        The flow on orbit variables, with K a number, a symbol, or at infinity.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Head, SampleTemplate
     >>> half = Fraction(1, 2)
@@ -321,6 +359,30 @@ def family_descent(
 ) -> FamilyFlow:
     """Derive the exact gradient step W -> W - eta dL/dW of a family on the same orbit variables.
 
+    Parameters
+    ----------
+    family : Family
+        The data.
+    shape : Shape
+        A function of its words that gives a program, a function of the tokens X.
+    train : Any, optional
+        Names of the maps that move, by default all.
+    K : Any, optional
+        A whole number of at least 2, ``"symbol"``, or ``"infinity"``.
+    loss : Any, optional
+        As in `gradient_flow`.
+    carry : Iterable[str], optional
+        Maps whose paths are kept as states; by default `train`.
+    symmetries : Sequence[TypeSymmetry], optional
+        Divide by these instead of all that are found (each is checked exactly).
+
+    Returns
+    -------
+    FamilyFlow
+        The exact step on orbit variables.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Head, SampleTemplate
     >>> half = Fraction(1, 2)

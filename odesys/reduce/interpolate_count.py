@@ -33,6 +33,20 @@ Values = tuple[Fraction, ...]  # one number for each member
 def interpolate_count(parameter: str, members: Mapping[int, System]) -> System:
     """The system with the whole number `parameter` left open that all members are values of.
 
+    Parameters
+    ----------
+    parameter : str
+        What the number is called.
+    members : Mapping[int, System]
+        By number, systems with the same states.
+
+    Returns
+    -------
+    System
+        With the number as a parameter; refused if no such system has these members.
+
+    Examples
+    --------
     >>> x, y = sym("x"), sym("y")
     >>> def member(n):
     ...     return System.from_equations({"x": x / (n * y + x), "y": x})

@@ -28,6 +28,19 @@ class InvariantSubspace(OrbitReduction):
 
     Only starts in the subspace are described, and those only where every residual vanishes: `law` says whether.
 
+    Parameters
+    ----------
+    system : System
+        On the variables that are left.
+    residuals : Mapping[str, Node]
+        How fast each tied variable leaves the subspace.
+    source : System
+        The larger system.
+    orbits : Orbits
+        How its states sit in the smaller one.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> data = Distribution.proportional([Sample(["a", "b"], +1), Sample(["-a", "b"], -1)])
     >>> quotient = gradient_flow(AttentionModel(Dictionary(["a", "b"])), data).quotient()
@@ -52,6 +65,22 @@ def restrict_to_subspace(
 ) -> InvariantSubspace:
     """Put the orbit variables in `zero` to zero and those in `tie` equal to their partners.
 
+    Parameters
+    ----------
+    reduced : Quotient
+        A quotient.
+    zero : Collection[str], optional
+        Variables put to zero.
+    tie : Mapping[str, str], optional
+        Variables put equal to others (a minus sign in front for the negative).
+
+    Returns
+    -------
+    InvariantSubspace
+        The smaller system with its residuals; `law` says whether they vanish.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))
     >>> swap = dict(w_b="w_a", KQ_b_a="KQ_a_b", KQ_b_b="KQ_a_a", KK_b_b="KK_a_a", QQ_b_b="QQ_a_a")

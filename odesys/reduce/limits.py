@@ -22,6 +22,24 @@ def rescale_system(
 ) -> System:
     """The system in new units: state = unit * new state, old time = `time` * new time; `names` renames states.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    units : Mapping[str, Any]
+        By state, what one new unit is in old ones.
+    time : Any, optional
+        What one new unit of time is in old ones.
+    names : Mapping[str, str], optional
+        New names of states.
+
+    Returns
+    -------
+    System
+        The same motion in new units.
+
+    Examples
+    --------
     >>> x = sym("x")
     >>> rescale_system(System.from_equations({"x": x * x}), {"x": 3}, time=2).nodes[0] == 6 * x * x
     True
@@ -45,6 +63,20 @@ def collect_powers(system: System, positive: Iterable[str]) -> System:
 
     A parameter that only looks present, because it stands on both sides of a sum, drops out on the way.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    positive : Iterable[str]
+        Parameters that are positive.
+
+    Returns
+    -------
+    System
+        The same system.
+
+    Examples
+    --------
     >>> x, y, a = sym("x"), sym("y"), sym("a")
     >>> collect_powers(System.from_equations({"x": (a * x + a * y) / a, "y": x}, ["a"]), ["a"]).parameters
     ()
@@ -94,6 +126,22 @@ def vanishing_limit(system: System, small: Iterable[str], start: Mapping[str, An
 
     `start` has an exact value for every state. A limit that divides by zero is refused.
 
+    Parameters
+    ----------
+    system : System
+        A flow.
+    small : Iterable[str]
+        Parameters that vanish.
+    start : Mapping[str, Any]
+        An exact value for every state.
+
+    Returns
+    -------
+    System
+        With fewer states and parameters.
+
+    Examples
+    --------
     >>> x, y, e = sym("x"), sym("y"), sym("e")
     >>> slow = System.from_equations({"x": y * x, "y": e * x}, ["e"])
     >>> vanishing_limit(slow, ["e"], {"x": 1, "y": 2}).rhs
@@ -123,6 +171,24 @@ def leading_order(system: System, parameter: str, small: Iterable[str], start: M
 
     This is the first-order motion of what stands still in `vanishing_limit`, as expressions in what moves there.
 
+    Parameters
+    ----------
+    system : System
+        A flow.
+    parameter : str
+        What drives them.
+    small : Iterable[str]
+        Parameters that vanish.
+    start : Mapping[str, Any]
+        An exact value for every state.
+
+    Returns
+    -------
+    dict[str, Node]
+        A rate for each such state.
+
+    Examples
+    --------
     >>> x, y, e = sym("x"), sym("y"), sym("e")
     >>> slow = System.from_equations({"x": -x, "y": e * x}, ["e"])
     >>> leading_order(slow, "e", ["e"], {"x": 1, "y": 0})  # y' = e x, as long as e is small
@@ -147,6 +213,20 @@ def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> Sys
     The right-hand sides must be sums of the same terms with exact coefficients; two members give a and b, and every
     other one is a check. At least three members are needed.
 
+    Parameters
+    ----------
+    parameter : str
+        What the number is called.
+    members : Mapping[int, System]
+        By number, at least three systems with the same states.
+
+    Returns
+    -------
+    System
+        With the number as a parameter.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> x = sym("x")
     >>> members = {n: System.from_equations({"x": (1 - Fraction(1, n)) * x}) for n in (2, 3, 4)}

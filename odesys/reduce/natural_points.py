@@ -53,10 +53,19 @@ def natural_points(source: Source, domains: Mapping[str, Domain] | None = None) 
 
     Parameters
     ----------
-    source : whose states are drawn, as the path values of networks of several widths with small rational weights.
-    domains : for every other symbol ``"positive"``, ``"unit"`` (between 0 and 1), ``"real"``, or the least of the whole
+    source : Source
+        Whose states are drawn, as the path values of networks of several widths with small rational weights.
+    domains : Mapping[str, Domain], optional
+        For every other symbol ``"positive"``, ``"unit"`` (between 0 and 1), ``"real"``, or the least of the whole
         numbers it may be. The number of groups K of a family is a whole number from 2 on if nothing else is said.
 
+    Returns
+    -------
+    Points
+        A function of names and a seed that gives points, for ``points=``.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], 1)]))
     >>> point = next(iter(natural_points(flow, {"omega": "positive"})(["KK_a_a", "KK_a_b", "KK_b_b", "omega"], 0)))
@@ -103,6 +112,20 @@ def natural_margin(source: Source, point: Mapping[str, Any]) -> float:
     counts as zero. States that are not given are free, so only the minors that are given count; infinite if there are
     none. A family needs the number of groups, as K in the point or bound.
 
+    Parameters
+    ----------
+    source : Source
+        A flow or a reduction of one.
+    point : Mapping[str, Any]
+        Values by state.
+
+    Returns
+    -------
+    float
+        Not negative inside the natural domain.
+
+    Examples
+    --------
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], 1)]))
     >>> natural_margin(flow, {"KK_a_a": 1, "KK_b_b": 1, "KK_a_b": -1})

@@ -30,6 +30,21 @@ class InNewVariables(Reduction):
 
     It describes only starts that `old` reaches, which are all if there are as many new variables as old ones.
 
+    Parameters
+    ----------
+    system : System
+        In the new variables.
+    source : System
+        In the old ones.
+    new : Mapping[str, Node]
+        New variables in the old ones.
+    old : Mapping[str, Node]
+        Old ones in the new.
+    time : int, optional
+        Old units of time in a new one.
+
+    Examples
+    --------
     >>> x, y, s = sym("x"), sym("y"), sym("s")
     >>> swap = System.from_equations({"x": y, "y": x})
     >>> made = in_new_variables(swap, {"s": x + y}, {"x": s / 2, "y": s / 2})
@@ -61,6 +76,24 @@ class InNewVariables(Reduction):
 def in_new_variables(system: System, new: Mapping[str, Any], old: Mapping[str, Any], time: int = 1) -> InNewVariables:
     """The system in the variables `new`, with every state as an expression in them in `old`; both without parameters.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    new : Mapping[str, Any]
+        New variables as expressions in the states.
+    old : Mapping[str, Any]
+        Every state as an expression in the new variables.
+    time : int, optional
+        Old units of time in a new one.
+
+    Returns
+    -------
+    InNewVariables
+        The system, with `lift` and `project`.
+
+    Examples
+    --------
     >>> x = sym("x")
     >>> half = in_new_variables(System.from_equations({"x": x * x}), {"z": x / 2}, {"x": 2 * sym("z")}, time=3)
     >>> half.system.equations["z"] == 6 * sym("z") ** 2

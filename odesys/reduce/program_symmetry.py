@@ -36,6 +36,15 @@ class ProgramSymmetry:
 
     What is not listed stays.
 
+    Parameters
+    ----------
+    pins : tuple[tuple[str, tuple[Image, ...]], ...], optional
+        By set of pinned vectors, where each goes: set, number, sign.
+    maps : tuple[tuple[str, tuple[str, int]], ...], optional
+        By map, where it goes: name, sign.
+
+    Examples
+    --------
     >>> from odesys import Data, ProgramSymmetry, Words, gradient_flow, maps, squared
     >>> words = Words("a b")
     >>> w = maps("w", 1, words)

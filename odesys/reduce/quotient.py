@@ -116,6 +116,19 @@ class Quotient(OrbitReduction):
 
     A start off this subspace is not described; `initial_state` refuses it.
 
+    Parameters
+    ----------
+    flow : Flow
+        What was reduced.
+    generators : tuple[Any, ...]
+        Of the group.
+    orbits : Orbits
+        Which state belongs to which variable, with its sign.
+    system : System
+        On orbit variables.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from fractions import Fraction
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
@@ -140,23 +153,71 @@ class Quotient(OrbitReduction):
         return self.flow.system
 
     def initial_state(self, omega: Any = None, **more: Any) -> np.ndarray:
-        """Start values of the orbit variables; refuses a start that is not symmetric."""
+        """Start values of the orbit variables; refuses a start that is not symmetric.
+
+        Parameters
+        ----------
+        omega : Any, optional
+            Scale of the maps at the start.
+        **more : Any
+            As in `Flow.initial_state`.
+
+        Returns
+        -------
+        np.ndarray
+            One number per orbit variable.
+        """
         full = self.flow.initial_state(omega, **more)
         if self.asymmetry(full) > 1e-12 * max(1e-300, float(np.abs(full).max())):
             raise SymmetryError("this start is not symmetric, so the quotient does not describe it; use the full flow")
         return self.project(full)
 
     def variable(self, state: str) -> tuple[str, int]:
-        """Orbit variable of a full state, and its sign (0 if it vanishes)."""
+        """Orbit variable of a full state, and its sign (0 if it vanishes).
+
+        Parameters
+        ----------
+        state : str
+            Name of a state of the full flow.
+
+        Returns
+        -------
+        tuple[str, int]
+            Its name, and +1, -1 or 0.
+        """
         s = self.flow.layout.names.index(state)
         return self.system.names[int(self.orbits.orbit[s])], int(self.orbits.sign[s])
 
     def rename(self, names: dict[str, str], tex: dict[str, str] | None = None) -> Quotient:
-        """The same quotient with orbit variables renamed."""
+        """The same quotient with orbit variables renamed.
+
+        Parameters
+        ----------
+        names : dict[str, str]
+            New names by old ones.
+        tex : dict[str, str], optional
+            How they are typeset.
+
+        Returns
+        -------
+        Quotient
+            The same quotient.
+        """
         return replace(self, system=renamed(self.system, names, tex))
 
     def slaved(self, state: Any = None) -> Slaved:
-        """The quotient with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I."""
+        """The quotient with self-scores eliminated; a `state` to start from must satisfy (J S)^2 = omega^4 I.
+
+        Parameters
+        ----------
+        state : Any, optional
+            A start; by default that of infinite width.
+
+        Returns
+        -------
+        Slaved
+            The quotient without self-scores.
+        """
         from .slaving import slave_quotient
 
         return slave_quotient(self, state)

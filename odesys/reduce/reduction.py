@@ -28,6 +28,7 @@ from ..expr.field import BlockField
 from ..expr.graph import ZERO, Node, sym
 from ..expr.system import System, state_vector
 from ..expr.tape import ARRAYS, Tape
+from ..shortening import shortened
 from ..verdicts import UNDECIDED, Evidence, Verdict, measured, refuted, undecided
 
 EXACT_LIMIT = 2000  # nodes in all residuals together up to which a proof is tried
@@ -40,10 +41,17 @@ class Reduction:
 
     Attributes
     ----------
-    system, source : the smaller and the larger system.
-    starts : which states of the source it describes; from any other state only the source is right.
-    bound : values that the lift needs besides the state, by name; `bind` adds them.
+    system : System
+        The smaller system.
+    source : System
+        The larger system.
+    starts : str
+        Which states of the source it describes; from any other state only the source is right.
+    bound : Mapping[str, Any]
+        Values that the lift needs besides the state, by name; `bind` adds them.
 
+    Examples
+    --------
     >>> x, y = sym("x"), sym("y")
     >>> swap = System.from_equations({"x": y * x, "y": x * y}).quotient([{"x": "y", "y": "x"}])
     >>> swap
@@ -63,7 +71,15 @@ class Reduction:
             warnings.warn(text, NothingMovesWarning, stacklevel=4)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._sizes()} states, only for starts {self.starts}>"
+        return shortened(f"<{type(self).__name__}: {self._sizes()} states, only for starts {self.starts}>")
+
+    def _repr_html_(self) -> str:
+        from ..report.cards import reduction_card
+
+        return reduction_card(self)
+
+    def _repr_latex_(self) -> str | None:
+        return self.system._repr_latex_()
 
     def _sizes(self) -> str:
         return f"{self._source_said()} -> {self.system.dimension}"
@@ -88,11 +104,33 @@ class Reduction:
         return 1
 
     def lift(self, z: Any) -> np.ndarray:
-        """States of the source from states of `system`: floats along the last axis, or one state by name."""
+        """States of the source from states of `system`: floats along the last axis, or one state by name.
+
+        Parameters
+        ----------
+        z : Any
+            States of `system`: an array, or one state by name.
+
+        Returns
+        -------
+        np.ndarray
+            States of the source, along the last axis.
+        """
         return self._lift(self._vectors("lifts", self.system, self.system.dimension, z))
 
     def project(self, x: Any) -> np.ndarray:
-        """States of `system` from states of the source: floats along the last axis, or one state by name."""
+        """States of `system` from states of the source: floats along the last axis, or one state by name.
+
+        Parameters
+        ----------
+        x : Any
+            States of the source: an array, or one state by name.
+
+        Returns
+        -------
+        np.ndarray
+            States of `system`, along the last axis.
+        """
         return self._project(self._vectors("projects", self.source, self._source_size, x))
 
     def _vectors(self, does: str, system: System, size: int, values: Any) -> np.ndarray:
@@ -120,7 +158,18 @@ class Reduction:
         return ()
 
     def bind(self, **values: Any) -> Self:
-        """The same reduction with what its lift needs."""
+        """The same reduction with what its lift needs.
+
+        Parameters
+        ----------
+        **values : Any
+            By name, what the lift needs, such as ``omega=0.1``.
+
+        Returns
+        -------
+        Self
+            The same reduction.
+        """
         return replace(self, bound={**self.bound, **self.checked(values)}) if values else self  # type: ignore[type-var]
 
     def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,6 +209,16 @@ class Reduction:
 
         Small residuals are decided exactly. Large ones are enclosed at random rational points, and a lift without
         expressions is compared in floats: both are measurements, never a proof.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Of the random points.
+
+        Returns
+        -------
+        Verdict
+            Holds, or fails with a witness.
         """
         gaps = self.defects()
         if gaps is None:

@@ -113,6 +113,18 @@ def _centre(algebra: Sequence[np.ndarray]) -> list[np.ndarray]:
 def eigenprojectors(matrix: np.ndarray) -> list[tuple[Fraction, np.ndarray]] | None:
     """Eigenvalues and eigenprojectors of a diagonalisable rational matrix with rational eigenvalues, else None.
 
+    Parameters
+    ----------
+    matrix : np.ndarray
+        Square, with rational entries.
+
+    Returns
+    -------
+    list[tuple[Fraction, np.ndarray]] | None
+        Pairs of eigenvalue and projector, or None.
+
+    Examples
+    --------
     >>> from fractions import Fraction
     >>> import numpy as np
     >>> swap = np.array([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(0)]])

@@ -46,6 +46,21 @@ class Slaved(Reduction):
     It describes only starts with (J S)^2 = omega^4 I, as infinite width has them; the lift needs that omega (and K
     where it is a symbol): ``slaved.bind(omega=0.1).lift(z)``.
 
+    Parameters
+    ----------
+    system : System
+        Without self-scores, with omega as a parameter.
+    origin : Flow | Quotient | FamilyFlow
+        What was reduced.
+    sizes : tuple[int, ...]
+        Of the blocks that were eliminated.
+    eliminated : Mapping[str, Node]
+        By self-score, its expression in what is left.
+    bound : Mapping[str, Any], optional
+        Values that the lift needs.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
     >>> flow = gradient_flow(AttentionModel(Dictionary(["a", "b"])), Distribution([Sample(["a", "b"], +1)]))

@@ -33,6 +33,17 @@ from .signed_graph import SIGNS, SignedGraph
 class StateSymmetry:
     """A signed permutation of states: state s goes to `target[s]` with factor `sign[s]`.
 
+    Parameters
+    ----------
+    names : tuple[str, ...]
+        Of the states.
+    target : tuple[int, ...]
+        Where each state goes.
+    sign : tuple[int, ...]
+        The factor, +1 or -1.
+
+    Examples
+    --------
     >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
     >>> turn = StateSymmetry.from_mapping(spring, {"x": "v", "v": "-x"})
     >>> str(turn), turn.act([1, 2]).tolist()
@@ -73,6 +84,20 @@ class StateSymmetry:
 def check_symmetry(system: System, element: StateSymmetry) -> tuple[str, Any]:
     """Exact answer ``zero`` (a symmetry), ``nonzero`` with a witness, or ``undecided`` with the residual equation.
 
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    element : StateSymmetry
+        The signed permutation.
+
+    Returns
+    -------
+    tuple[str, Any]
+        The answer, and a witness or what is left over.
+
+    Examples
+    --------
     >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
     >>> check_symmetry(spring, StateSymmetry.from_mapping(spring, {"x": "-v", "v": "x"}))
     ('zero', None)

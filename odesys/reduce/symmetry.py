@@ -47,10 +47,22 @@ def symmetry(
 
     Parameters
     ----------
-    words : where words go, e.g. ``{"c1": "c2", "c2": "c1", "v1": "-v1"}``.
-    heads : where heads go with all their maps, e.g. ``{"p": "m", "m": "p"}``.
-    maps : where single maps go, e.g. ``{"w": "-w"}``.
+    flow : Flow
+        The derived flow.
+    words : Mapping[str, str]
+        Where words go, e.g. ``{"c1": "c2", "c2": "c1", "v1": "-v1"}``.
+    heads : Mapping[str, str], optional
+        Where heads go with all their maps, e.g. ``{"p": "m", "m": "p"}``.
+    maps : Mapping[str, str], optional
+        Where single maps go, e.g. ``{"w": "-w"}``.
 
+    Returns
+    -------
+    ProgramSymmetry
+        For ``flow.quotient([...])``.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, logistic, maps, symmetry
     >>> words = Words("good bad")
     >>> w = maps("w", 1, words)

@@ -33,14 +33,27 @@ PI = "pi"
 _LETTERS = {"p": "pqr", "Z": "ZNY", "H": "HhB", "g": "gfk", "G": "GFE", "S": "SUV", "P": "PQR", "F": "FKL"}
 
 
-def system_latex(system: System, *, document: bool = False, names: Mapping[str, str] | None = None) -> str:
-    r"""The equations as an ``align`` environment, followed by what its letters stand for.
+def system_latex(
+    system: System, *, document: bool = False, names: Mapping[str, str] | None = None, environment: str = "align"
+) -> str:
+    r"""The equations as TeX, with what their letters stand for.
 
     Parameters
     ----------
-    document : give a complete article; otherwise a fragment that needs amsmath and amssymb (and, where gates occur, a
-        package with a blackboard 1, such as dsfont).
-    names : TeX for some states or parameters, in place of `system.tex`.
+    system : System
+        What to write.
+    document : bool, optional
+        Give a complete article; otherwise a fragment that needs amsmath and amssymb (and, where gates occur, a package
+        with a blackboard 1, such as dsfont).
+    names : Mapping[str, str], optional
+        TeX for some states or parameters, in place of `system.tex`.
+    environment : str, optional
+        ``align`` is text of a paper with numbered equations; ``aligned`` is one block for math mode.
+
+    Returns
+    -------
+    str
+        The TeX.
 
     Examples
     --------
@@ -52,8 +65,12 @@ def system_latex(system: System, *, document: bool = False, names: Mapping[str, 
     \dot{y} &= -x
     \end{align}
     """
+    if environment not in ("align", "aligned"):
+        raise OdesysError(f"the environment is align or aligned, not {environment!r}")
     page = _tex_page(system, names)
     limit = WIDE_LINE if document else LINE
+    if environment == "aligned" and not document:
+        return _aligned(page, limit)
     text = _align("align", page.equations, limit)
     if page.parts or page.notes:
         text += "where\n"
@@ -118,7 +135,7 @@ def system_mathml(system: System) -> str:
     page = _tex_page(system, None)
     rows: list[str] = []
     for block in (page.equations, page.parts, page.note_rows):
-        if block and rows:
+        if block is (page.parts or page.note_rows) and block:  # said once
             rows.append("<mtr><mtd><mtext>where</mtext></mtd></mtr>")
         for row in block:
             (_, first), *rest = fold(row.right, WIDE_LINE - width(row.left + "="))
@@ -338,6 +355,16 @@ def _derivative(tex: str) -> str:
 
 def _next_value(tex: str) -> str:
     return f"{tex}^{{+}}" if SYMBOL.fullmatch(tex) and "^" not in tex else rf"\big({tex}\big)^{{+}}"
+
+
+def _aligned(page: EquationPage, limit: float) -> str:
+    """Equations, parts and notes as one block of math mode, with "where" between them."""
+    blocks = [_align("aligned", rows, limit) for rows in (page.equations, page.parts, page.note_rows) if rows]
+    rows = [block.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}\n") for block in blocks]
+    text, where = rows[0], " \\\\\n\\text{where}\\quad & \\\\\n"
+    for part in rows[1:]:
+        text, where = f"{text}{where}{part}", " \\\\\n"
+    return f"\\begin{{aligned}}\n{text}\n\\end{{aligned}}"
 
 
 def _align(environment: str, rows: list[EquationLine], limit: float) -> str:

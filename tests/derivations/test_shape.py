@@ -7,7 +7,7 @@ import pytest
 
 DERIVATIONS = Path(__file__).resolve().parents[2] / "derivations"
 PAPERS = sorted(folder for folder in DERIVATIONS.iterdir() if (folder / "__init__.py").exists())
-FILES = {"__init__", "setting", "dynamics", "protocol", "explorer", "laboratory", "compare"}
+FILES = {"__init__", "parameters", "setting", "dynamics", "protocol", "explorer", "laboratory", "compare"}
 FOLDERS = {"claims", "figures", "special"}
 CLAIMS = ("__init__", "book", "unaffected", "part_", "common_")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from odesys.terminal import print_files, print_table, progress_bar, silent
+from odesys.terminal import print_files, print_table, progress_bar, say, silent
 
 
 class Terminal(io.StringIO):
@@ -27,6 +29,7 @@ def test_files_are_named_one_per_line(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_bar_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JPY_PARENT_PID", raising=False)
     pipe, screen = io.StringIO(), Terminal()
     for stream in (pipe, screen):
         monkeypatch.setattr("sys.stderr", stream)
@@ -34,3 +37,62 @@ def test_a_bar_is_shown_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> N
             progress("stage 1", 0.5)
             assert (progress is silent) == (stream is pipe)
     assert pipe.getvalue() == "" and "stage 1" in screen.getvalue()
+
+
+def test_in_a_notebook_the_bar_is_below_the_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, html: Any) -> None:
+            shown.append(html.data)
+
+    display = pytest.importorskip("IPython.display")
+    monkeypatch.setattr(display, "display", lambda html, display_id: shown.append(html.data) or Handle())
+    kernel = io.StringIO()
+    kernel.topic = b"stream.stderr"  # type: ignore[attr-defined]
+    monkeypatch.setattr("sys.stderr", kernel)
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    with progress_bar("training") as progress:
+        progress("<stage> 1", 0.5)
+        progress("too soon", 0.6)
+    assert shown == ["<progress></progress> training", '<progress value="0.5000"></progress> &lt;stage&gt; 1', ""]
+    assert kernel.getvalue() == ""
+
+
+def test_a_command_started_by_a_cell_draws_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    with progress_bar("training") as progress:
+        assert progress is silent
+
+
+def test_lines_are_wrapped_between_words_where_somebody_reads_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = "one two-three --four=five/six_seven eight"
+    say(text, 4, mark="holds")
+    assert capsys.readouterr().out == f"    ✓ {text}\n"
+    monkeypatch.setenv("COLUMNS", "24")
+    say(f"\n{text}", 4, mark="holds")
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "    ✓ one two-three",
+        "        --four=five/six_seven",
+        "        eight",
+    ]
+
+
+def test_tables_do_not_break_words(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    print_table("", ["claim", "title"], [["E.5-proof/notice", "a/long/word/that/is/not/broken and more"]])
+    out = capsys.readouterr().out
+    assert "E.5-proof/notice" in out and "a/long/word/that/is/not/broken" in out
+
+
+def test_marks_are_ascii_where_nothing_else_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    say("it fails", mark="fails")
+    sys.stdout.flush()
+    assert raw.getvalue() == b"x it fails\n"

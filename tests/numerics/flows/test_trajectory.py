@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +244,25 @@ def test_no_step_is_longer_than_asked() -> None:
     fast = [StopWhen("zero", "sin(50*x)", terminal=False)]
     run = integrate(line, [0.0], (0.0, 10.0), events=fast, max_step=0.02)
     assert np.diff(run.times).max() <= 0.02 + 1e-12 and len(run.t_events["zero"]) == 159
+
+
+def test_columns_by_name_and_as_a_table() -> None:
+    pandas = pytest.importorskip("pandas")
+    x = sp.Symbol("x")
+    system = System.from_equations({x: -x}, observables={"square": x**2})
+    run = integrate(system, [1.0], (0.0, 1.0), t_eval=[0.0, 0.5, 1.0])
+    assert np.array_equal(run["x"], run.states[:, 0]) and np.array_equal(run["t"], run.times)
+    assert np.allclose(run["square"], run["x"] ** 2)
+    table = run.to_dataframe()
+    assert isinstance(table, pandas.DataFrame) and list(table.columns) == ["x", "square"] and table.index.name == "t"
+    assert list(run.to_dataframe(observables=[]).columns) == ["x"]
+    with pytest.raises(EquationError, match="did you mean square"):
+        run["squares"]
+
+
+def test_without_pandas_the_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = sp.Symbol("x")
+    run = integrate(System.from_equations({x: -x}), [1.0], (0.0, 1.0))
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(OdesysError, match="needs pandas"):
+        run.to_dataframe()

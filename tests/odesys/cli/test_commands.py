@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -235,12 +236,15 @@ def files(folder: Path | str = ".") -> list[str]:
 
 
 def test_list(odesys_command) -> None:
-    text = works(odesys_command("list", "--json", "list.json"))
-    for word in ("toy", "A toy [bold]paper", "full, quotient", "swing, still", "1, 2b", "3", "bare"):
+    lines = works(odesys_command("list", "--json", "list.json")).splitlines()
+    assert lines[:2] == ["bare  -         Nothing in it", "toy   quotient  A toy [bold]paper"]
+    text = works(odesys_command("list", "toy"))
+    for word in ("full, quotient (default)", "swing (default), still", "K=2", "2b  The swing again", "3 claims"):
         assert word in text
     bare, toy = read("list.json")["papers"]
     assert bare["name"] == "bare" and toy["name"] == "toy"
-    assert toy["systems"] == ["full", "quotient"] and toy["protocols"][0] == "swing" and len(toy["claims"]) == 3
+    assert toy["systems"] == ["full", "quotient"] and toy["default_system"] == "quotient"
+    assert toy["protocols"][0] == "swing" and len(toy["claims"]) == 3
     assert toy["figures"] == [{"id": "1", "title": "The swing"}, {"id": "2b", "title": "The swing again"}]
     assert toy["parameters"][0] == {"name": "K", "default": 2, "type": "int", "help": "a number"}
 
@@ -251,22 +255,25 @@ def test_derive_writes_the_summary(odesys_command) -> None:
     assert summary.pop("seconds") >= 0
     assert summary == {
         "paper": "toy",
-        "system": "full",
+        "system": "quotient",
         "kind": "flow",
         "parameters": {"K": 3, "omega": 0.5},
-        "dimension": 2,
-        "states": ["x", "y"],
-        "free_parameters": ["d"],
+        "dimension": 1,
+        "states": ["x"],
+        "free_parameters": [],
     }
+    works(odesys_command("derive", "toy", "--system", "full", "--json", "f.json"))
+    assert read("f.json")["states"] == ["x", "y"] and read("f.json")["free_parameters"] == ["d"]
     for options in (["--quotient"], ["--system", "quotient"], ["--quotient", "--system", "quotient"]):
         works(odesys_command("derive", "toy", *options, "--json", "q.json"))
         assert read("q.json")["system"] == "quotient" and read("q.json")["states"] == ["x"]
 
 
 def test_derive_formats(odesys_command) -> None:
-    texts = {form: works(odesys_command("derive", "toy", "--format", form)) for form in commands.Format}
+    full = ("--system", "full")
+    texts = {form: works(odesys_command("derive", "toy", *full, "--format", form)) for form in commands.Format}
     assert len(set(texts.values())) == len(texts) == 5
-    assert works(odesys_command("derive", "toy")) == texts[commands.Format.text]
+    assert works(odesys_command("derive", "toy", *full)) == texts[commands.Format.text]
     assert "-x - d*y" in texts[commands.Format.text]
     assert "\\documentclass" not in texts[commands.Format.latex] and "\\" in texts[commands.Format.latex]
     assert "<math" in texts[commands.Format.mathml]
@@ -274,8 +281,38 @@ def test_derive_formats(odesys_command) -> None:
     compile(texts[commands.Format.python], "toy.py", "exec")
     for form in commands.Format:
         file = f"o/{form}.txt"
-        assert works(odesys_command("derive", "toy", "--format", form, "--out", file)) == f"wrote {file}\n"
+        assert works(odesys_command("derive", "toy", *full, "--format", form, "--out", file)) == f"wrote {file}\n"
         assert Path(file).read_text() == texts[form]
+
+
+def test_derive_alone_shows_names_sizes_and_what_to_type_next(odesys_command) -> None:
+    text = works(odesys_command("derive", "toy"))
+    assert " full       2        flow   d" in text and " quotient   1        flow" in text
+    assert re.search(r"quotient .* default", text) and "sizes are for K=2, omega=0.1" in text
+    for command in re.findall(r"^ +odesys (.*?) +#", text, flags=re.MULTILINE):
+        works(odesys_command(*command.split()))
+    assert Path("system.tex").read_text().startswith("\\documentclass")
+    assert "bare has no systems" in refused(odesys_command("derive", "bare"))
+
+
+def test_any_option_derives_the_default_system(odesys_command) -> None:
+    for options in (["--set", "K=3"], ["--format", "text"]):
+        assert "full" not in works(odesys_command("derive", "toy", *options))
+    works(odesys_command("derive", "toy", "--out", "a.txt"))
+    works(odesys_command("derive", "toy", "--json", "a.json"))
+    assert read("a.json")["system"] == "quotient" and Path("a.txt").is_file()
+
+
+@pytest.mark.parametrize("line", ["list", "list toy", "derive toy", "verify toy --level full --all", "simulate toy"])
+def test_nothing_that_one_would_type_is_broken_at_80_columns(odesys_command, monkeypatch, line: str) -> None:
+    wide = odesys_command(*line.split()).stdout
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = odesys_command(*line.split()).stdout
+    assert max(map(len, narrow.splitlines())) <= 80
+    typed = {w for w in re.findall(r"[\w./-]{6,}", wide) if any(c in w for c in "_-/.")}
+    assert typed <= set(re.findall(r"[\w./-]{6,}", narrow))
+    typed = set(re.findall(r"^ +(odesys .*?)(?: +#.*)?$", wide, flags=re.MULTILINE))
+    assert all(command in narrow for command in typed) and bool(typed) == line.startswith(("list", "derive"))
 
 
 def test_derive_latex_to_a_tex_file_is_a_document(odesys_command) -> None:
@@ -344,7 +381,7 @@ def test_compare(odesys_command) -> None:
 
 
 def test_verify(odesys_command) -> None:
-    text = works(odesys_command("verify", "toy", "--json", "v.json", "--errata", "e.md", "--mutations"))
+    text = works(odesys_command("verify", "toy", "--json", "v.json", "--errata", "e.md", "--mutations", "--all"))
     for word in (
         "A.1",
         "Misprinted",
@@ -625,9 +662,15 @@ def test_progress_shows_on_a_terminal_only(toy_folder: Path) -> None:
 
 
 def test_help_starts_without_the_heavy_libraries(tmp_path: Path) -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "odesys", "--help"]
+    heavy = {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite"}
+    imported = imports_of(tmp_path, "--help")
+    assert "typer" in imported and not imported & heavy
+    imported = imports_of(tmp_path, "list")
+    assert "derivations" in imported and not imported & heavy
+
+
+def imports_of(tmp_path: Path, *words: str) -> set[str]:
+    command = [sys.executable, "-X", "importtime", "-m", "odesys", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
-    assert "typer" in imported
-    assert not imported & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite"}
+    return {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
         proof=lambda book, folder, progress: [folder / book[0]],
         title="T",
         reference="R",
-        parameters=(),
+        parameters=(Parameter("K", 5, "size", int),),
         seeds=3,
     )
     for name in [name for name in sys.modules if name.partition(".")[0] == "shaped_paper"]:
@@ -52,11 +53,19 @@ def test_nothing_is_imported_before_it_is_used(paper: Paper) -> None:
 
 def test_everything_is_found_under_its_name(paper: Paper, tmp_path: Path) -> None:
     assert paper.systems["quotient"]({"K": 2}) == ("quotient", 2)
-    assert paper.protocols["mean-field"]({}, silent) == "run"
+    assert paper.protocols["mean-field"]({}, silent) == paper.protocols["mean-field"]() == "run"
     assert paper.figures["1"].draw(tmp_path, silent) == [tmp_path / "one"]
     assert paper.compare([64], 2, {}, silent) == [64] and paper.book() == ["claim"]
     with pytest.raises(AttributeError, match="figure_law"):
         paper.figures["law"].draw(tmp_path, silent)
+
+
+def test_defaults_are_filled_in_and_other_names_are_refused(paper: Paper) -> None:
+    assert paper.systems["full"]() == paper.systems["full"]({}) == ("full", 5)
+    copy = replace(paper, parameters=(Parameter("K", 7, "size", int), Parameter("L", 3, "more", int)))
+    assert copy.systems["full"]({"L": 4}) == ("full", 7) and paper.default == "quotient"
+    with pytest.raises(ParameterError, match="shaped_paper has no parameter 'k'; it has K"):
+        paper.systems["quotient"]({"k": 2})
 
 
 def test_long_figures_are_of_level_full_and_the_proof_graph_is_of_no_report(paper: Paper, tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""What a person is shown of papers: one line each, details, sizes with commands that can be copied."""
+
+from __future__ import annotations
+
+import pytest
+
+from odesys.cli.overview import print_papers, print_sizes
+from odesys.papers.paper import Paper, Parameter
+from odesys.papers.sizes import SystemSize
+
+PAPER = Paper(
+    "toy",
+    "A title that is much longer than what a narrow terminal can show in one line",
+    "nobody, never",
+    (Parameter("K", 2, "groups", int, words=("symbol",)),),
+    {"full": dict, "large": dict},
+    {},
+    {},
+)
+
+
+def test_one_line_per_paper_whatever_the_width(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    print_papers([PAPER, PAPER])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == lines[1] == "toy  full  A title that is much longer than what…" and lines[2] == ""
+
+
+def test_sizes_refusals_and_an_open_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = [SystemSize("full", "map", 7, tuple("abcde")), SystemSize("large", refused="too many tokens, set K=2")]
+    print_sizes(PAPER, "./toy", sizes)
+    text = capsys.readouterr().out
+    assert "7        step   a, b, c and 2 more   default" in text and "large: too many tokens, set K=2" in text
+    assert "odesys derive ./toy --set K=symbol" in text and "simulate" not in text

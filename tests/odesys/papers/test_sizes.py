@@ -1,0 +1,47 @@
+"""Sizes of the systems of a paper: derived once, read afterwards, and a refusal is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from odesys import System, sym
+from odesys.errors import ParameterError
+from odesys.papers import kept_runs
+from odesys.papers.paper import Paper, Parameter
+from odesys.papers.sizes import SystemSize, system_sizes
+
+
+def test_sizes_are_derived_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+
+    def small(parameters: dict) -> System:
+        built.append(parameters)
+        return System.from_equations({"x": sym("a") * sym("x")}, parameters=["a"])
+
+    def large(parameters: dict) -> System:
+        raise ParameterError("too large to write out")
+
+    paper = Paper("toy", "", "", (Parameter("K", 2, "size", int),), {"small": small, "large": large}, {}, {})
+    monkeypatch.setattr(kept_runs, "kept_file", lambda what, folder, name: tmp_path / f"{hash(name)}.json")
+    for _ in range(2):
+        sizes = system_sizes(paper, {"K": 2}, tmp_path)
+        assert sizes == [SystemSize("small", "flow", 1, ("a",)), SystemSize("large", refused="too large to write out")]
+    assert built == [{"K": 2}]
+    system_sizes(paper, {"K": 3}, tmp_path)
+    system_sizes(paper, {"K": 3}, None)
+    assert built == [{"K": 2}, {"K": 3}, {"K": 3}]
+
+
+def test_what_is_kept_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ODESYS_MEASUREMENTS", raising=False)
+    monkeypatch.setattr(kept_runs, "cache_folder", lambda: tmp_path)
+    paper = tmp_path / "paper"
+    paper.mkdir()
+    (paper / "a.py").write_text("1")
+    first = kept_runs.kept_file("sizes", paper, "K = 2")
+    assert first == kept_runs.kept_file("sizes", paper, "K = 2") != kept_runs.kept_file("sizes", paper, "K = 3")
+    (paper / "a.py").write_text("2")
+    kept_runs._sources.cache_clear()
+    assert first != kept_runs.kept_file("sizes", paper, "K = 2")
