@@ -78,7 +78,7 @@ def kept_file(what: str, paper: Path, name: str) -> Path | None:
     """Where something about a paper is kept until a source changes; `paper` is the folder of its sources."""
     folder = None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder()
     engine = Path(__file__).parents[1]
-    return folder and folder / what / f"{_hash(_sources((engine, engine.with_name('numerics'), paper)), name)}.json"
+    return folder and folder / what / f"{_hash(source_hash((engine, engine.with_name('numerics'), paper)), name)}.json"
 
 
 def _read(path: Path, key: str, lab: BaseLaboratory) -> np.ndarray | None:
