@@ -46,7 +46,7 @@ PAPER = Paper.of_package(
     SYSTEMS,
     PROTOCOLS,
     FIGURES,
-    long=("1", "1finite"),
+    long=("1finite", "boundary", "4"),
     proof=load_later("odesys", "draw_proof_graph"),
     title="Benign overfitting of a one-layer vision transformer",
     reference="Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, Convergence, and Generalization",

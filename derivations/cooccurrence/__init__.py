@@ -35,7 +35,7 @@ SYSTEMS = ("full", "quotient", "mean_field", "kernel", "planar", "descent")
 PROTOCOLS = ("mean-field", "network", "kernel", "planar")
 FIGURES = {
     "1": "scores and losses along gradient descent, with the paper's sizes",
-    "1clean": "the same under Condition 1, theory against a network",
+    "1clean": "scores and losses under Condition 1, theory (lines) against a network (dots)",
     "balance": "automatic balancing: R, class sums and the straight line of 1 / loss",
     "portrait": "phase portrait of the planar limit",
     "finite_n": "finite n: limits of R and test-loss exponents",
