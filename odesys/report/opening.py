@@ -82,7 +82,7 @@ def _above(graph: object, id: str) -> int:
 def _stand(names: Sequence[str], word: str | None, total: int) -> str:
     several = len(names) > 1
     if len(names) > NAMED:
-        subject = f"{len(names)} of {total} main theorems" if len(names) < total else f"All {total} main theorems"
+        subject = f"{len(names)} of {total} main theorems" if len(names) < total else f"all {total} main theorems"
     else:
         subject = listed(names)
     if word is None:
