@@ -185,7 +185,7 @@ def networks() -> dict[str, float]:
 
 
 def explorer() -> dict[str, float]:
-    """Runs by the explorer of two_mixture in Chromium, median of 40 after as many; time on the wall, as a reader has it."""
+    """Runs by the explorer of two_mixture in Chromium, the median of 40 after as many; time on the wall."""
     import tempfile
     from pathlib import Path
 

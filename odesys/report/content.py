@@ -103,7 +103,7 @@ class Content:
         """What there is something to say about, in the order of the page."""
         checked = self.book is not None and bool(self.outcomes)
         there = {
-            "try": self.explorer is not None,
+            "try": self.explorer is not None or "explorer" in self.problems,
             "setting": True,
             "systems": True,
             "graph": checked,
