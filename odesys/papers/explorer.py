@@ -1,6 +1,6 @@
 """What a reader can try on a page: a system with sliders, run stage by stage in the browser.
 
-All of it is data. Parameters of systems, starts, ends of stages and levels of events are expressions in the sliders, and
+All of it is data. Parameters of systems, starts, ends of stages and levels of events are expressions in the sliders,
 curves are expressions in states and sliders; `odesys.report.explorer` writes them as JavaScript.
 """
 
@@ -43,7 +43,8 @@ class Slider:
     def __post_init__(self) -> None:
         if not -LARGEST < self.low <= self.value <= self.high < LARGEST or not self.low < self.high:
             raise ParameterError(
-                f"the slider {self.name} starts at {self.value:g}, which is not in its range {self.low:g} .. {self.high:g}"
+                f"the slider {self.name} starts at {self.value:g}, which is not in its range {self.low:g} to "
+                f"{self.high:g}"
             )
         if self.log and self.low <= 0:
             raise ParameterError(f"the slider {self.name} is logarithmic, so its low end {self.low:g} must be positive")
@@ -113,7 +114,7 @@ class LiveProtocol:
 
     start : values of states in sliders; those not named start at zero.
     begin, end : the first and the last time, in sliders.
-    rtol, atol : tolerances of a step; the absolute one, in sliders, follows from the start as in `integrate` if not given.
+    rtol, atol : tolerances of a step; the absolute one, in sliders, follows from the start as in `integrate` if 0.
     log_time, letter : how time is drawn, and what it is called.
 
     >>> from odesys import System, sym

@@ -47,7 +47,7 @@ class Patterns {
     for (let c = 0; c < 1 << which.length; c++) {
       const g = gates.slice();
       which.forEach((i, j) => { g[i] = c >> j & 1; });
-      const v = run.f(t, x, g).slice(0, run.n), d = 1e-3 * min(run.norm(x, x) / run.norm(v, x), 1e9) || 1e-6;
+      const v = run.f(t, x, g).slice(0, run.n), d = 1e-3 * run.size / (max(...v.map(abs)) || 1);
       // rates of the surfaces along the field, by a central difference of order six
       const [a, b, q] = [1, 2, 3].map((k) => {
         const [up, down] = [k * d, -k * d].map((h) => run.f(t + h, moved(x, h, v), g));
@@ -95,6 +95,7 @@ class Run {
     const { n, s } = code;
     Object.assign(this, { code, still, events, p, t, x, end, rtol, n, s, start: t, last: 0, sliding: [], steps: [], log: [], open: {}, refused: [] });
     this.atol = atol || max(1e-3 * rtol * x.reduce((m, v) => (v ? min(m, abs(v)) : m), 1), 1e-18);
+    this.size = max(...x.map(abs)) || 1;  // of the states so far
     this.side = zeros(s + events.length);
     this.gates = zeros(s);
     this.gates = this.watched(t, x).slice(0, s).map((h) => (h > 0 ? 1 : 0));
@@ -239,8 +240,9 @@ class Run {
   // One step of the method: where it ends, the state and its field there, the state between, and the step to try next.
   step(f, h) {
     const { t, x, n } = this, least = 20 * EPS * abs(t);
+    h = max(h, least);
     for (let most = 10; ; most = 1) {
-      if (!(h > least)) fail(`the step became too small at t = ${short(t)}`);
+      if (!(h >= least)) fail(`the step became too small at t = ${short(t)}`);
       const end = min(t + h, this.end), K = [f], sum = (row) => {
         const out = zeros(n);
         for (let j = 0; j < row.length; j++) for (let i = 0, a = row[j], k = K[j]; a && i < n; i++) out[i] += a * k[i];
@@ -338,6 +340,7 @@ class Run {
         this.steps.push({ from: this.t, to: end, state: made.state });
         this.refused = [];
       }
+      this.size = max(this.size, ...this.x.map(abs));
       this.last = end - this.t;
       this.t = end;
       stop = found.stop;

@@ -21,7 +21,7 @@ function explore(root) {
     for (const slider of SLIDERS) {
       const input = inputs[slider.name], v = values[slider.name];
       input.value = round(place(slider, v));
-      input.setAttribute("aria-valuetext", input.nextElementSibling.textContent = written(round3(v)));
+      input.setAttribute("aria-valuetext", input.nextElementSibling.textContent = slider.whole ? String(v) : written(round3(v)));
       input.closest(".slider").hidden = !protocol().uses.includes(slider.name);
     }
   }

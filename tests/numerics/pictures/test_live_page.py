@@ -1,0 +1,103 @@
+"""Pages of systems written by hand: whole, and in a browser they run as `integrate` does, along kinks as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from numerics.flows.integrate import integrate
+from numerics.pictures.live_page import page, system_explorer
+from odesys.errors import EquationError, ParameterError
+from odesys.expr.system import System
+from tests import known_systems
+from tests.browser import Browser, browser
+from tests.live_pages import needs_browser, show, solve, times
+from tests.report_pages import Reader
+
+x, y, z = sp.symbols("x y z")
+STEP = sp.Heaviside
+
+
+def stick_slip() -> System:
+    return System.from_strings({"x": "v", "v": "F - x - mu*sign(v - 1)*(1 + 0.3*exp(-abs(v - 1)))"})
+
+
+def corner() -> System:
+    """Two relays that feed each other: both slide at the origin, and z is what is left of their gates."""
+    gates = STEP(x), STEP(y)
+    return System.from_equations(
+        {x: 1 - 2 * gates[0] + gates[1] / 2, y: sp.Rational(3, 4) - gates[0] / 4 - gates[1], z: gates[0] * gates[1]}
+    )
+
+
+SYSTEMS: dict[str, tuple[System, list[float], float, dict[str, float]]] = {
+    "oscillator": (known_systems.oscillator(), [1.0, 0.5], 20.0, {}),
+    "lotka_volterra": (known_systems.lotka_volterra(), [1.0, 2.0], 15.0, {"a": 1, "b": 0.5, "c": 1, "d": 0.3}),
+    "bouncing": (known_systems.bouncing(), [1.0, 0.0], 12.0, {}),
+    "sliding": (known_systems.sliding(), [1.0, 0.0], 3.0, {}),
+    "stick_slip": (stick_slip(), [0.0, 0.0], 30.0, {"F": 0.2, "mu": 1.0}),
+    "corner": (corner(), [0.7, -0.4, 0.0], 6.0, {}),
+    "moving surface": (System.from_equations({x: sp.cos(y) - 2 * STEP(x - sp.sin(y) / 2), y: 1}), [1.0, 0.0], 9.0, {}),
+    "leaving": (
+        System.from_equations({x: sp.Symbol("t") - 1 + 2 * STEP(-x) - STEP(x), y: STEP(x)}),
+        [0.5, 0.0],
+        4.0,
+        {},
+    ),
+    "relu": (System.from_equations({x: y, y: -x + sp.Max(x - sp.Rational(1, 2), 0) ** 2}), [0.2, 1.0], 20.0, {}),
+}
+
+
+def test_the_page_is_one_whole_file(tmp_path: Path) -> None:
+    file = page(stick_slip(), tmp_path / "slip.html", {"x": 0, "v": 0}, 20, {"F": 0.2, "mu": 1})
+    text = file.read_text(encoding="utf-8")
+    seen = Reader(text)
+    assert not [link for link in seen.links if not link.startswith(("#", "data:"))]
+    assert {a["name"] for tag, a in seen.elements if tag == "input"} == {"F", "mu", "x_0", "v_0", "t_end"}
+    assert "<svg" in text and len(re.findall("<script", text)) == 1 and "No values were given" not in text
+
+
+def test_what_was_not_given_is_one_and_the_page_says_so(tmp_path: Path) -> None:
+    text = page(known_systems.logistic(), tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "No values were given for r, x: they are 1 at first." in text
+
+
+def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="q is no parameter of this system; it has r"):
+        page(known_systems.logistic(), tmp_path / "a.html", parameters={"q": 1})
+    with pytest.raises(ParameterError, match="w is no state"):
+        page(known_systems.logistic(), tmp_path / "a.html", start={"w": 1})
+    with pytest.raises(ParameterError, match="2 entries"):
+        page(known_systems.logistic(), tmp_path / "a.html", start=[1, 2])
+    with pytest.raises(EquationError, match="takes a System"):
+        page("x", tmp_path / "a.html")
+    with pytest.raises(EquationError, match="map"):
+        page(known_systems.logistic_map(), tmp_path / "a.html")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as session:
+        yield session
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_browser_runs_it_as_integrate_does(chromium: Browser, tmp_path: Path, name: str) -> None:
+    system, start, end, values = SYSTEMS[name]
+    run = integrate(system, start, (0.0, end), values)
+    show(chromium, tmp_path, system_explorer(system, start, end, values))
+    found: dict[str, Any] = solve(chromium, "run")
+    assert found["problem"] == "" and found["t"] == end
+    assert found["x"] == pytest.approx(run.end_state, rel=1e-6, abs=1e-7)
+    assert times(found, "switch") == pytest.approx(run.times_of("switch"), abs=1e-7)
+    slides = sorted((slide.start, slide.end) for slide in run.slides)
+    assert times(found, "slide") == pytest.approx(np.ravel(slides) if slides else [], abs=1e-6)

@@ -1,0 +1,209 @@
+"""The explorer of a page: what is written, and what a reader can do with it in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from odesys import Explorer, LiveEvent, LiveProtocol, LiveStage, Panel, Slider, System, graph, sym
+from odesys.errors import EquationError
+from odesys.report.content import Content
+from odesys.report.explorer import explorer_page, fragment, policy_of
+from odesys.report.html import page
+from tests.browser import Browser, browser
+from tests.live_pages import needs_browser, show, solve, times
+from tests.report_pages import Reader
+from tests.report_pages import toy as toy_paper
+
+X, V, K = sym("x"), sym("v"), sym("k")
+
+
+def toy() -> Explorer:
+    """Growth until x = 1, then a relay that slides along x = 2; and the growth alone."""
+    grow = System.from_equations({"x": K * X, "v": 0 * V}, ["k"])
+    relay = System.from_equations({"x": 1 - 2 * graph.step(X - 2), "v": 1 + 0 * V})
+    stages = (
+        LiveStage("", grow, events=(LiveEvent("T₁", X - 1, direction=1),)),
+        LiveStage("", relay),
+    )
+    panels = (Panel("x", {"x": X}, log=True), Panel("v <b>", {"v & more": V, "kx": K * X}))
+    both = LiveProtocol("both", "two stages", stages, {"x": sym("x0")}, sym("end"), panels)
+    alone = LiveProtocol("alone", "growth alone", stages[:1], {"x": sym("x0")}, 3, panels)
+    sliders = (
+        Slider("k", 1.0, 0.1, 10, "rate", "k", log=True),
+        Slider("x0", 0.1, 0.01, 0.9, "start", "x_0", log=True),
+        Slider("end", 10.0, 5, 50, "end"),
+    )
+    return Explorer("A toy", sliders, (both, alone))
+
+
+def test_the_policy_is_the_hash_of_the_script() -> None:
+    made = fragment(toy())
+    digest = base64.b64encode(hashlib.sha256(made.script.encode()).digest()).decode()
+    assert made.policy == f"'sha256-{digest}'"
+    text = explorer_page(toy())
+    assert f"script-src {made.policy};" in text and f"<script>{made.script}</script>" in text
+
+
+def test_nothing_is_evaluated_from_text_and_texts_are_never_markup() -> None:
+    made = fragment(toy())
+    assert not re.search(r"\beval\b|new Function|setTimeout\(\s*[\"'`]|innerHTML|javascript:", made.script)
+    assert "</script" not in made.script and "<!--" not in made.script
+    assert "v <b>" not in made.script and "\\u003cb>" in made.script
+    assert not re.search(r"\son\w+=", made.html)
+    Reader(explorer_page(toy()))
+
+
+def test_texts_in_templates_keep_their_spaces() -> None:
+    """The script is written without needless space, which must not reach into its sentences."""
+    script = fragment(toy()).script
+    assert "is not reached by t = ${" in script and "ends at ${" in script and " — ${" in script
+
+
+def test_stages_with_the_same_equations_share_their_code() -> None:
+    x, v = sym("x"), sym("v")
+    whole = System.from_equations({"x": v, "v": -graph.relu(x)})
+    half = System.from_equations({"x": 0 * x, "v": -graph.relu(x)})
+    stages = (LiveStage("a", half, end=1), LiveStage("b", whole))
+    panels = (Panel("x", {"x": x}),)
+    made = Explorer("shared", (), (LiveProtocol("p", "p", stages, {"x": 1}, 2, panels),))
+    script = fragment(made).script
+    assert script.count("f:(t,x,p,g,o)=>") == 1 and "z:[0]" in script and "z:[]" in script
+
+
+def refused(**changes: object) -> str:
+    base = toy().protocols[1]
+    with pytest.raises(EquationError) as caught:
+        fragment(replace(toy(), protocols=(replace(base, **changes),)))
+    return str(caught.value)
+
+
+def test_names_that_mean_nothing_are_refused() -> None:
+    assert "uses q, which is no state and no slider" in refused(panels=(Panel("q", {"q": sym("q")}),))
+    assert "names z, which is no state" in refused(start={"z": 1})
+    assert "x is none" in refused(end=X)
+    step = System.from_equations({"x": 2 * X, "v": V}, kind="map")
+    assert "is a map" in refused(stages=(LiveStage("step", step),))
+    other = System.from_equations({"x": X})
+    assert "other states" in refused(stages=(*toy().protocols[0].stages, LiveStage("other", other)))
+    assert "no parameter r" in refused(stages=(LiveStage("a", other, values={"r": 1}),))
+    with pytest.raises(EquationError, match="x is a state and a slider"):
+        fragment(replace(toy(), sliders=(*toy().sliders, Slider("x", 1, 0, 2))))
+
+
+def test_it_is_on_the_page_of_its_paper(toy_content: Callable[..., Content]) -> None:
+    text = page(toy_content(replace(toy_paper(), explorer=lambda parameters: toy())))
+    made = fragment(toy())
+    assert "Try it" in Reader(text).text and f"<script>{made.script}</script>" in text
+    policy = re.search(r"script-src ([^;]*);", text)
+    scripts = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    assert policy and policy[1].split() == [policy_of(script) for script in scripts] and len(scripts) == 2
+
+
+def test_an_explorer_that_can_not_be_made_is_said(toy_content: Callable[..., Content]) -> None:
+    def fails(parameters: object) -> Explorer:
+        raise EquationError("there is no <system> here")
+
+    text = page(toy_content(replace(toy_paper(), explorer=fails)))
+    assert "The part “try it” could not be computed: there is no &lt;system&gt; here" in text
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as session:
+        yield session
+
+
+def said(chromium: Browser) -> str:
+    chromium.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    return str(chromium.execute_script('return document.querySelector(".said").textContent'))
+
+
+@pytest.mark.slow
+@needs_browser
+def test_stages_events_and_slides(chromium: Browser, tmp_path: Path) -> None:
+    show(chromium, tmp_path, toy())
+    found = solve(chromium, "both")
+    assert times(found, "event") == pytest.approx([2.302585092994046], rel=1e-8)
+    assert times(found, "slide") == pytest.approx([3.302585092994046, 10.0], rel=1e-8)
+    assert found["x"] == pytest.approx([2.0, 10 - 2.302585092994046], rel=1e-8)
+    late = solve(chromium, "both", k=0.1)
+    assert late["problem"] == "T₁ is not reached by t = 10" and late["t"] == 10
+    assert "T₁ = 2.3026" in said(chromium) and "1 slide (3.303 to 10)" in said(chromium)
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize(("width", "dark"), [(375, True), (1400, False)])
+def test_it_fits_and_obeys_its_policy(chromium: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+    show(chromium, tmp_path, toy(), width=width, dark=dark)
+    assert chromium.execute_script("return document.documentElement.scrollWidth") == width
+    wide = chromium.execute_script("""
+        return [...document.querySelectorAll("main *")].filter((e) => e.getClientRects().length
+            && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 90))""")
+    assert not wide and chromium.console() == []
+    assert {address.split(":")[0] for address in chromium.requests()} <= {"file", "data"}
+    chromium.execute_script("""
+        const script = document.createElement("script");
+        script.textContent = "document.title = 'taken'";
+        document.body.append(script)""")
+    assert chromium.title == "A toy" and "Content Security Policy" in "".join(chromium.console())
+
+
+@pytest.mark.slow
+@needs_browser
+def test_the_keyboard_moves_a_slider_and_a_link_carries_the_values(chromium: Browser, tmp_path: Path) -> None:
+    show(chromium, tmp_path, toy())
+    nameless = chromium.execute_script(
+        'return [...document.querySelectorAll("input, select")].filter((e) => !e.labels.length).length'
+    )
+    assert nameless == 0
+    grey = 'return document.querySelectorAll(".panels .grey").length'
+    assert chromium.execute_script(grey) == 0
+    before = said(chromium)
+    chromium.find_element("name", "k").send_keys(Keys.ARROW_RIGHT * 3)
+    assert said(chromium) != before and chromium.execute_script(grey) == 3
+    values = chromium.execute_script('return document.getElementById("explore").explorer.values()')
+    assert values["k"] == pytest.approx(100 ** (103 / 200) / 10, rel=1e-2) and values["x0"] == 0.1
+    spoken = chromium.find_element("name", "k").get_attribute("aria-valuetext")
+    assert float(spoken) == values["k"]
+    link = chromium.current_url
+    assert f"#explore?protocol=both&k={values['k']}" in link
+    chromium.get("about:blank")
+    chromium.get(link)
+    assert chromium.execute_script('return document.getElementById("explore").explorer.values()') == values
+    chromium.find_element("css selector", "button.paper").click()
+    assert said(chromium).split(" —")[0] == before.split(" —")[0] and chromium.execute_script(grey) == 0
+    chromium.execute_script("location.hash = 'explore?protocol=alone&k=7e9&x0=abc&end=20'")
+    said(chromium)
+    values = chromium.execute_script('return document.getElementById("explore").explorer.values()')
+    assert values == {"k": 1, "x0": 0.1, "end": 20}  # what is out of range is not taken
+    shown = 'return [...document.querySelectorAll(".slider")].map((e) => e.getClientRects().length > 0)'
+    assert chromium.execute_script(shown) == [True, True, False]  # this protocol does not read the end
+
+
+@pytest.mark.slow
+@needs_browser
+def test_without_a_script_the_figure_stays(chromium: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(explorer_page(toy(), static='<p id="still">a figure</p>'), encoding="utf-8")
+    visible = 'return [...document.querySelectorAll("#still, .controls")].map((e) => e.getClientRects().length > 0)'
+    chromium.open(file)
+    live = chromium.execute_script(visible)
+    chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        chromium.open(file)
+    finally:
+        chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    still = chromium.execute_script(visible)
+    assert sorted(live) == sorted(still) == [False, True] and live == still[::-1]
