@@ -1,8 +1,8 @@
 # Needs Python 3.11+ and make; everything else is installed into $(VENV).
 PYTHON ?= python3
 VENV ?= .venv
-# the longest first, so that two at a time end together
-PAPERS ?= cooccurrence two_mixture benign_overfitting shallow_vit signgd
+# long ones first, so that two at a time end together
+PAPERS ?= benign_overfitting cooccurrence two_mixture shallow_vit signgd
 PYTEST_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 

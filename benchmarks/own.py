@@ -184,6 +184,36 @@ def networks() -> dict[str, float]:
     return rows
 
 
+def explorer() -> dict[str, float]:
+    """Runs by the explorer of two_mixture in Chromium, the median of 40 after as many; time on the wall."""
+    import tempfile
+    from pathlib import Path
+
+    from derivations.two_mixture import PAPER
+    from derivations.two_mixture.explorer import explorer as make
+    from odesys.report.explorer import explorer_page
+    from tests.browser import browser
+
+    runs = {
+        "explorer in Chromium: three stages": ("three-stage", {}),
+        "explorer in Chromium: K = 3, L = 4 to t = 900, with two slides": ("simultaneous-4", {"K": 3, "t_end": 900}),
+    }
+    with tempfile.TemporaryDirectory() as folder, browser(Path(folder) / "profile") as session:
+        page = Path(folder) / "explorer.html"
+        page.write_text(explorer_page(make(PAPER.read_parameters({}))), encoding="utf-8")
+        session.open(page)
+        found = {
+            name: session.execute_script(
+                """const {run} = document.getElementById("explore").explorer, [id, values] = arguments;
+                   const spent = Array.from({length: 80}, () => run(id, values).spent).slice(40).sort((a, b) => a - b);
+                   return spent[20];""",
+                *given,
+            )
+            for name, given in runs.items()
+        }
+    return {name: milliseconds / 1000 for name, milliseconds in found.items()}
+
+
 PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "derivation": derivation,
     "help": help_page,
@@ -192,6 +222,7 @@ PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "first_run": first_run,
     "batches": batches,
     "networks": networks,
+    "explorer": explorer,
 }
 
 # what is asked for: the network that a program gives against the simulator written for this one model

@@ -50,7 +50,7 @@ PAPER = Paper.of_package(
     SYSTEMS,
     PROTOCOLS,
     FIGURES,
-    long=("1theory", "1finite", "2"),
+    long=("1theory", "1finite", "2", "boundary", "4"),
     own_data=("2",),
     proof=load_later("odesys", "draw_proof_graph"),
     title="Benign overfitting of a one-layer vision transformer",

@@ -43,7 +43,7 @@ PROTOCOLS = ("mean-field", "network", "kernel", "planar")
 FIGURES = {
     "1": "scores and losses along gradient descent with the paper's sizes, its first 2000 epochs",
     "1full": "the same with all of the paper's 30000 epochs",
-    "1clean": "figure 1 under Condition 1, theory against a network",
+    "1clean": "scores and losses under Condition 1, theory (lines) against a network (dots)",
     "balance": "automatic balancing: R, class sums and the straight line of 1 / loss",
     "portrait": "phase portrait of the planar limit",
     "finite_n": "finite n: limits of R and test-loss exponents",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from odesys import Explorer, LiveProtocol, LiveStage, Node, Panel, Slider, num, sym
+from odesys import Explorer, LiveProtocol, LiveStage, Node, Panel, Slider, System, num, sym
 
 from . import dynamics
 from .setting import DISJOINT, PARAMETERS, Case
@@ -65,5 +65,23 @@ def flow(start: Start) -> LiveProtocol:
         ),
     )
     return LiveProtocol(
-        "flow", "sign flow", (LiveStage("", system, speeds),), first, sym("theta"), panels, rtol=1e-10, letter="θ"
+        "flow",
+        "sign flow",
+        (LiveStage("", system, speeds, gates=gate_labels(system)),),
+        first,
+        sym("theta"),
+        panels,
+        rtol=1e-10,
+        letter="θ",
     )
+
+
+def gate_labels(system: System) -> dict[str, str]:
+    """What the drivers are called on the page: w₁, A₁₂, and G_q1, G_k1 for the signals."""
+    small = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    found = {}
+    for name in system.observables:
+        letter, *numbers = name.split("_")
+        index = "".join(numbers)
+        found[name] = f"G_{letter[1]}{index}" if letter[0] == "G" else f"{letter}{index.translate(small)}"
+    return found

@@ -14,6 +14,7 @@ from . import dynamics
 from .protocol import RTOL
 from .setting import PARAMETERS
 
+GATES = {f"H_{letter}_{k}": f"H{sign}({k})" for letter, sign in (("p", "₊"), ("m", "₋")) for k in range(1, 100)}
 LABELS = {
     "M_cv_same": "c₁→v₁",
     "M_cv_other": "c₁→v₂",
@@ -64,9 +65,9 @@ def three_stage() -> LiveProtocol:
     learned = LiveEvent("T₂", sym("M_cv_same") - sym("x_star"), direction=1)
     fitted = LiveEvent("T₃", loss - sym("eps"), direction=-1)
     stages = (
-        LiveStage("T₁", systems["stage1"], end=sym("T1")),
-        LiveStage("", systems["stage2"], events=(learned,)),
-        LiveStage("", systems["stage3"], events=(fitted,)),
+        LiveStage("T₁", systems["stage1"], end=sym("T1"), gates=GATES),
+        LiveStage("", systems["stage2"], events=(learned,), gates=GATES),
+        LiveStage("", systems["stage3"], events=(fitted,), gates=GATES),
     )
     return LiveProtocol(
         "three-stage", "three stages (Algorithm 1)", stages, start(), sym("t_end"), panels(loss), rtol=RTOL
@@ -76,7 +77,7 @@ def three_stage() -> LiveProtocol:
 def simultaneous(L: int) -> LiveProtocol:
     """All weights at once, with L tokens per sample."""
     system = dynamics.family("simultaneous", L).system
-    stage = LiveStage("", system)
+    stage = LiveStage("", system, gates=GATES)
     seen = panels(system.observables["loss"])
     title = f"all weights at once, L = {L}"
     return LiveProtocol(f"simultaneous-{L}", title, (stage,), start(), sym("t_end"), seen, rtol=RTOL)

@@ -33,7 +33,7 @@ from .mathml import compact
 from .setting import data_rows, setting_formulas
 from .setting_words import DataRow
 
-LARGEST_MATHML = 330_000  # characters of one system on a page
+LARGEST_LATEX, LARGEST_MATHML = 50_000, 330_000  # characters of one system on a page
 PACKAGES = ("sympy", "numpy", "scipy", "networkx", "matplotlib", "python-flint", "latex2mathml", "llvmlite")
 
 
@@ -222,12 +222,13 @@ def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], An
             return found | {"latex": "", "mathml": "", "note": str(error)}
         files.write_text(folder / f"system_{name}.tex", system_latex(system, document=True))
         files.write_text(folder / f"system_{name}.txt", system_text(system))
-        return found | {"mathml": system_mathml(system), "note": ""}
+        short = len(found["latex"]) <= LARGEST_LATEX
+        return found | {"mathml": system_mathml(system) if short else "", "note": ""}
 
     given = {"system": name, "parameters": content.parameters}
     found, _ = content.kept.part("system", given, content.folder, work)
     shown = compact(found["mathml"]) if found["mathml"] else ""
-    if len(shown) > LARGEST_MATHML:
+    if len(shown) > LARGEST_MATHML or len(found["latex"]) > LARGEST_LATEX:
         command = f"odesys derive {content.paper.name} --system {name} --format latex"
         found, shown = found | {"note": f"too long for this page; `{command}` writes it"}, ""
     return SystemPart(

@@ -70,7 +70,10 @@ def fragment(explorer: Explorer, static: str = "") -> Fragment:
     made = [_protocol(protocol, names, codes) for protocol in explorer.protocols]
     starts = list(dict.fromkeys(start for _, start in made))
     protocols = [table | {"s": starts.index(start)} for table, start in made]
-    texts = [code.text(names, explorer) for code in codes]
+    gates: dict[Node, str] = {}
+    for code in codes:  # a surface that several systems have is called as in the first
+        gates = _gate_names(code.stage, explorer) | gates
+    texts = [code.text(names, gates) for code in codes]
     sliders = [
         {"name": s.name, "value": s.value, "low": s.low, "high": s.high, "log": s.log, "whole": s.whole}
         for s in explorer.sliders
@@ -116,7 +119,7 @@ class _Code:
             self.seen.append(node)
         return self.seen.index(node)
 
-    def text(self, sliders: Sequence[str], explorer: Explorer) -> str:
+    def text(self, sliders: Sequence[str], names: Mapping[Node, str]) -> str:
         """The function, its sizes and the names of its gates."""
         system, surfaces = self.stage.system, self.surfaces
         moving = {TIME} | {n for n, node in zip(system.names, self.nodes, strict=True) if node is not graph.ZERO}
@@ -126,8 +129,7 @@ class _Code:
         roots = [*self.nodes, *surfaces, *self.seen]
         code = arrow("t,x,p,g,o", roots, _places(system.names, sliders), gates)
         movable = [int(not graph.symbols([surface]).isdisjoint(moving)) for surface in surfaces]
-        known = _gate_names(self.stage, explorer) if surfaces else {}
-        found = [known.get(surface, f"gate {i + 1}") for i, surface in enumerate(surfaces)]
+        found = [names.get(surface, f"gate {i + 1}") for i, surface in enumerate(surfaces)]
         return (
             f"{{n:{system.dimension},s:{len(surfaces)},m:{len(self.seen)},w:{_script(movable)},"
             f"names:{_script(found)},f:{code}}}"
@@ -142,6 +144,8 @@ def _places(states: Sequence[str], sliders: Sequence[str]) -> dict[str, str]:
 
 def _gate_names(stage: LiveStage, explorer: Explorer) -> dict[Node, str]:
     """What the gates of a stage are called, by their surfaces in states and sliders."""
+    if not stage.system.surfaces:
+        return {}
     values = {slider.name: slider.value for slider in explorer.sliders}
     wanted = [graph.as_node(stage.values.get(p, p)) for p in stage.system.parameters]
     numbers = Tape.of(wanted).over(FLOATS)(values)

@@ -135,7 +135,7 @@ def _sections(content: Content, found: Sequence[Change]) -> dict[str, str]:
     checked = content.book is not None and bool(content.outcomes)
     there = {
         "changes": bool(found),
-        "try": content.explorer is not None,
+        "try": content.explorer is not None or "explorer" in content.problems,
         "equations": True,
         "claims": checked,
         "graph": checked,

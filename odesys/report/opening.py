@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..papers.claims import Claim, Outcome
-from ..papers.survival import FALLS, OPEN, STANDS, causes, score
+from ..papers.survival import FALLS, OPEN, causes, score
 from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claim_entry import ClaimEntry, claim_entries
 from .content import Content
@@ -64,13 +64,13 @@ def theorems(content: Content) -> str:
     """The main theorems by how they stand; the last ones of the proof first."""
     assert content.book is not None
     graph = content.book.proof_graph()
-    mains = sorted((o for o in content.outcomes if o.claim.main), key=lambda o: _above(graph, o.claim.id))
-    parts = []
-    for word in (*STANDS, None):
-        names = [place(outcome.claim) for outcome in mains if outcome.stands == word]
-        if names:
-            parts.append((mains.index(next(o for o in mains if o.stands == word)), _stand(names, word, len(mains))))
-    return "; ".join(text for _, text in sorted(parts)) + "." if parts else ""
+    found = {outcome.claim.id: outcome.stands for outcome in content.outcomes}
+    mains = sorted((claim for claim in content.book if claim.main), key=lambda claim: _above(graph, claim.id))
+    by_word: dict[str | None, list[str]] = {}
+    for claim in mains:
+        by_word.setdefault(found.get(claim.id), []).append(place(claim))
+    said = "; ".join(_stand(names, word, len(mains)) for word, names in by_word.items())
+    return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def _above(graph: object, id: str) -> int:
@@ -82,7 +82,7 @@ def _above(graph: object, id: str) -> int:
 def _stand(names: Sequence[str], word: str | None, total: int) -> str:
     several = len(names) > 1
     if len(names) > NAMED:
-        subject = f"{len(names)} of {total} main theorems" if len(names) < total else f"All {total} main theorems"
+        subject = f"{len(names)} of {total} main theorems" if len(names) < total else f"all {total} main theorems"
     else:
         subject = listed(names)
     if word is None:
@@ -103,9 +103,11 @@ def _changes(content: Content) -> str:
         return f"{of}; nothing needs a change."
     kinds = [counted(len(by_cause), *FAULT_NAMES[fault]) for fault, by_cause in found.items()]
     text = f"{of} and **{len(failing)} need{'s' if len(failing) == 1 else ''} a change**"
+    unnamed = sum(not outcome.verdict.fault for outcome in failing)
+    kinds += [f"{unnamed} not yet classified"] if unnamed else []
     if kinds:
         text += f": {listed(kinds)}"
-        reasons = sum(map(len, found.values()))
+        reasons = sum(map(len, found.values())) + unnamed
         text += f" ({counted(reasons, 'slip')} in all)" if reasons < len(failing) else ""
     return f"{text}; {_mended(failing)}."
 

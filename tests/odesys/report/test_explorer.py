@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +14,13 @@ from selenium.webdriver.common.keys import Keys
 
 from odesys import Explorer, LiveEvent, LiveProtocol, LiveStage, Panel, Slider, System, graph, sym
 from odesys.errors import EquationError
-from odesys.report.explorer import explorer_page, fragment
+from odesys.report.content import Content
+from odesys.report.explorer import explorer_page, fragment, policy_of
+from odesys.report.html import page
 from tests.browser import Browser, browser
 from tests.live_pages import needs_browser, show, solve, times
 from tests.report_pages import Reader
+from tests.report_pages import toy as toy_paper
 
 X, V, K = sym("x"), sym("v"), sym("k")
 
@@ -45,8 +48,8 @@ def test_the_policy_is_the_hash_of_the_script() -> None:
     made = fragment(toy())
     digest = base64.b64encode(hashlib.sha256(made.script.encode()).digest()).decode()
     assert made.policy == f"'sha256-{digest}'"
-    page = explorer_page(toy())
-    assert f"script-src {made.policy};" in page and f"<script>{made.script}</script>" in page
+    text = explorer_page(toy())
+    assert f"script-src {made.policy};" in text and f"<script>{made.script}</script>" in text
 
 
 def test_nothing_is_evaluated_from_text_and_texts_are_never_markup() -> None:
@@ -93,6 +96,23 @@ def test_names_that_mean_nothing_are_refused() -> None:
     assert "no parameter r" in refused(stages=(LiveStage("a", other, values={"r": 1}),))
     with pytest.raises(EquationError, match="x is a state and a slider"):
         fragment(replace(toy(), sliders=(*toy().sliders, Slider("x", 1, 0, 2))))
+
+
+def test_it_is_on_the_page_of_its_paper(toy_content: Callable[..., Content]) -> None:
+    text = page(toy_content(replace(toy_paper(), explorer=lambda parameters: toy())))
+    made = fragment(toy())
+    assert "Try it" in Reader(text).text and f"<script>{made.script}</script>" in text
+    policy = re.search(r"script-src ([^;]*);", text)
+    scripts = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+    assert policy and policy[1].split() == [policy_of(script) for script in scripts] and len(scripts) == 2
+
+
+def test_an_explorer_that_can_not_be_made_is_said(toy_content: Callable[..., Content]) -> None:
+    def fails(parameters: object) -> Explorer:
+        raise EquationError("there is no <system> here")
+
+    text = page(toy_content(replace(toy_paper(), explorer=fails)))
+    assert "The part “try it” could not be computed: there is no &lt;system&gt; here" in text
 
 
 # ---- in a browser ----------------------------------------------------------------------------------------------------

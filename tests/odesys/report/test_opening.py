@@ -19,7 +19,11 @@ MakeContent = Callable[..., Content]
 def test_the_headline_counts_what_was_found(toy_content: MakeContent) -> None:
     said = headline(toy_content())
     assert "Of 2 statements of the paper checked here, **0 hold**" in said and "**1 needs a change**" in said
-    assert "a form that holds instead is proved" in said and "1 undecided" in said and "1 long check" in said
+    assert (
+        "1 not yet classified; a form that holds instead is proved" in said
+        and "1 undecided" in said
+        and "1 long check" in said
+    )
     assert headline(toy_content(replace(toy(), book=None))) == "No statement of this paper is registered."
 
 

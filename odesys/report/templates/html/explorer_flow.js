@@ -240,8 +240,9 @@ class Run {
   // One step of the method: where it ends, the state and its field there, the state between, and the step to try next.
   step(f, h) {
     const { t, x, n } = this, least = 20 * EPS * abs(t);
+    h = max(h, least);
     for (let most = 10; ; most = 1) {
-      if (!(h > least)) fail(`the step became too small at t = ${short(t)}`);
+      if (!(h >= least)) fail(`the step became too small at t = ${short(t)}`);
       const end = min(t + h, this.end), K = [f], sum = (row) => {
         const out = zeros(n);
         for (let j = 0; j < row.length; j++) for (let i = 0, a = row[j], k = K[j]; a && i < n; i++) out[i] += a * k[i];

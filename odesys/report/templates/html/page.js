@@ -145,7 +145,8 @@
 
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = root.classList.contains("print-full") ? all("details:not(.tex, [open])") : [];
+    closed = root.classList.contains("print-full") ? all("details:not(.tex, [open])")
+      : all(".change").slice(0, 16).filter((d) => !d.open);  // more would not fit on fifteen sheets
     closed.forEach((d) => { d.open = true; });
     const formulas = all(".scroll > math");
     const ems = formulas.map((m) => m.getBoundingClientRect().width / parseFloat(getComputedStyle(m).fontSize));
