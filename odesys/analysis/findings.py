@@ -233,7 +233,9 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
 def _invariant_sets(system: System) -> Iterator[Finding]:
     if system.kind == "map":
         return
-    planes, positive, open_states = [], [], []
+    planes: list[str] = []
+    positive: list[str] = []
+    open_states: list[str] = []
     for name, node in system.equations.items():
         try:
             there = graph.substitute([node], {sym(name): graph.ZERO})[0]
