@@ -131,16 +131,6 @@ def class_positions(dataset: Data) -> dict[int, np.ndarray]:
     return {c: np.flatnonzero(found == c) for c in CLASSES}
 
 
-def word_kind(word: str, dataset: Data) -> str:
-    """Orbit of a word of `data`: ``s`` (target), ``c`` (common), ``r1``, ``r2`` (of I_2 and I_3) or ``r4``."""
-    if word in SIGNALS:
-        return "s"
-    if word == COMMON:
-        return "c"
-    home = [class_of(sample) for sample in dataset.samples if word in sample.tokens]
-    return {1: "r1", 2: "r2", 3: "r2", 4: "r4"}[home[0]]
-
-
 # ---- random data sets --------------------------------------------------------------------------------------------
 
 

@@ -21,9 +21,9 @@ def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
     s = class_sums(system)
     margins = {c: system.observables[f"margin_I{c}"] for c in setting.CLASSES}
     rhs = system.equations
-    G, xi = {"s": x, "c": -z}, {"s": rhs["x"], "c": -rhs["z"]}
+    G, xi = {1: x, 3: -z}, {1: rhs["x"], 3: -rhs["z"]}
     extra: dict[str, Node] = {"beta": 2 * graph.add([s[c] * margins[c] for c in setting.CLASSES])}
-    for a, b in ("ss", "sc", "cc"):
+    for a, b in ((1, 1), (1, 3), (3, 3)):
         extra[f"V_{a}{b}"] = G[a] * xi[b] + G[b] * xi[a]
     at = {sym("G_1"): x, sym("G_3"): -z, **{sym(f"G_r{c}"): graph.ZERO for c in (1, 2, 4)}}
     rates = lab.score_rates(12, L) if scores else {}
