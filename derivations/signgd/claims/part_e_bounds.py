@@ -319,6 +319,51 @@ def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
     return {"(24)": both, "(25)": both}
 
 
+def _near_start(lab: Laboratory) -> Verdict:
+    """A signal moves by at most T_2^+ eta |mu|, and starts at least at sigma_0 n s^(-1/3) |mu| (Lemma C.12)."""
+    q, e = sym("q"), sym("e")  # the start q, and moves of at most e q in all, e < 1
+    small = e / (1 + e)
+    kept = always_positive({"sign": q - small * q, "above": 2 * q - (q + small * q)}, ("q", "e"))
+    ratio = vanishing("T_2^+ eta over sigma_0 n s^(-1/3), s^(-1/6)", n=Fraction(1, 3), d=Fraction(-1, 12))
+    return (constant_moves(lab) & kept & ratio).proving(MOVES, "on the event of Lemma C.12")
+
+
+@book.claim(
+    "E.7",
+    "Signals stay near their start",
+    kind="order",
+    where="Lemma E.7",
+    source="damaged",
+    parts=["near the start", "signs"],
+    hypotheses=CONDITION,
+    uses=["C.12", "Eq.8-9"],
+    statement=r"t\le T_2^+:\ |\langle w_{Q,s}^{(t)},\mu\rangle|=|\langle w_{Q,s}^{(0)},\mu\rangle|(1\pm o(1)),\ \text{signs kept; keys alike}",
+    reading="the display is lost and read off its proof; on the event of Lemma C.12, which asks for more of s than Condition 3.1 with a small power of n",
+)
+def signals_stay(lab: Laboratory) -> dict[str, Verdict]:
+    """Both parts by the same bound."""
+    found = _near_start(lab)
+    return {"near the start": found, "signs": found}
+
+
+@book.claim(
+    "4.3(4)",
+    "Signals stay near their start until T_2",
+    kind="order",
+    main=True,
+    where="Lemma 4.3 (4)",
+    parts=["near the start"],
+    hypotheses=CONDITION,
+    uses=["E.7"],
+    same_as="E.7",
+    statement=r"t\le T_2:\ \langle w_{Q,s}^{(t)},\mu\rangle=\langle w_{Q,s}^{(0)},\mu\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\mu\rangle\ \text{alike}",
+    reading="for all neurons, on the event of Lemma C.12",
+)
+def signals_stay_to_the_end(lab: Laboratory) -> Verdict:
+    """As Lemma E.7."""
+    return _near_start(lab)
+
+
 @book.claim(
     "E.10",
     "Sums go on growing",

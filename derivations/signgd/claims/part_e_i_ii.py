@@ -41,7 +41,7 @@ on_path(
     expect="fails",
     statement=r"t\le T_1:\ \langle w_{Q,s}^{(t)},\xi_i\rangle=\langle w_{Q,s}^{(0)},\xi_i\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\xi_i\rangle\ \text{alike, for all}\ s,i",
     reading="o(1) as 1/2 for all pairs; m_v is a power of log d, as Condition 3.1 allows, where Lemma C.11 needs m_k^4 n^4",
-    fault=("proof", "width-of-values"),
+    fault=("false", "width-of-values"),
     corrected=(
         r"|\Delta\langle w_{Q,s},\xi_i\rangle|\le4m_v^{-1/4}|\langle w_{Q,s}^{(0)},\xi_i\rangle|\ \text{for pairs with}\ |\langle w_{Q,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}",
         {"pairs that are not small": _large_move_little},

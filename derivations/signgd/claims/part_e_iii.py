@@ -21,44 +21,6 @@ def tilde(record: Record) -> float:
     return log(record.case.d) / sqrt(record.case.s)
 
 
-def _signal_moves(record: Record) -> Verdict:
-    """Relative moves of the signals at T_2."""
-    start, now = record.start.state, record.run.at(record.T2)
-    old = np.stack([start.q_mu, start.k_mu])
-    return between("relative move", np.abs(np.stack([now.q_mu, now.k_mu]) - old) / np.abs(old), 0, 0.5)
-
-
-def _signals_keep_sign(record: Record) -> Verdict:
-    found = never("sign change", record.events["q_mu zero"], 0, record.T2)
-    return found & never("sign change", record.events["k_mu zero"], 0, record.T2)
-
-
-STAY = {"near the start": _signal_moves, "signs": _signals_keep_sign}
-on_path(
-    "E.7",
-    "Signals stay near their start",
-    STAY,
-    where="Lemma E.7",
-    source="damaged",
-    kind="order",
-    uses=["C.12"],
-    statement=r"t\le T_2^+:\ |\langle w_{Q,s}^{(t)},\mu\rangle|=|\langle w_{Q,s}^{(0)},\mu\rangle|(1\pm o(1)),\ \text{signs kept; keys alike}",
-    reading="o(1) as 1/2 for all neurons; the display is lost in the text at hand; it needs n s^(-1/2) m_k small, so d >> n^8 m_k^4",
-)
-on_path(
-    "4.3(4)",
-    "Signals stay near their start until T_2",
-    {"near the start": _signal_moves},
-    main=True,
-    where="Lemma 4.3 (4)",
-    kind="order",
-    uses=["E.7"],
-    same_as="E.7",
-    statement=r"t\le T_2:\ \langle w_{Q,s}^{(t)},\mu\rangle=\langle w_{Q,s}^{(0)},\mu\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\mu\rangle\ \text{alike}",
-    reading="o(1) as 1/2 for all neurons at T_2",
-)
-
-
 def _sizes(record: Record) -> Verdict:
     part = window(record, record.T2, 2 * record.T3)
     both = np.abs(np.stack([record.run.q[part], record.run.k[part]]))
