@@ -46,12 +46,16 @@ FIGURES = {
     "8": "test loss over the fraction of removed tokens for M = 10, 15, 20",
 }
 
+FULL = {f"{key}_full": f"{FIGURES[key]}, near the paper's size" for key in ("1a", "1b", "2", "3", "5", "6", "8")}
+
 PAPER = Paper.of_package(
     __name__,
     SYSTEMS,
     PROTOCOLS,
-    FIGURES,
-    long=FIGURES.keys() - {"4", "7"},
+    FIGURES | FULL,
+    long=FULL.keys(),
+    widths=(64, 256, 1024, 4096),
+    seeds=32,
     proof=load_later("odesys", "draw_proof_graph"),
     title="Shallow vision transformer: learning, sample complexity and sparse attention",
     reference="A theoretical understanding of shallow vision transformers: learning, generalization, and sample "

@@ -114,7 +114,7 @@ def drift_of(lab: Laboratory, eta: float, seed: int) -> dict[str, float]:
 def drift(lab: Laboratory) -> Verdict:
     """Powers of eta of both drifts, on patterns and on noisy tokens with weights drawn for each position."""
     seeds = lab.draw.seeds(SEEDS)
-    sizes = [3 / round(3 / p["eta"]) for p in lab.draw.along("eta", 0.025, 0.25, 5)]  # to s = 3 exactly
+    sizes = [3 / round(3 / p["eta"]) for p in lab.draw.along("eta", 0.012, 0.3, 5)]  # to s = 3 exactly
     found = []
     for name in ("O V", "K Q", "tokens O V", "tokens K Q"):
         case = TOKENS if name.startswith("tokens") else DRIFTING

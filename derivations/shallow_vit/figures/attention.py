@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from odesys import Progress, available_cores, new_figure, run_cells, save_figure
 
 from ..setting import Case
 from ..special import bounds, class_network, network, observables, sparsify, symmetric_runs
+from .sizes import FULL, QUICK, Size
 
 ATTENTION = Case(L=50, N=40, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=200, noise=0.01, eta=0.2)
 KINDS = {
@@ -23,7 +25,6 @@ KINDS = {
 }
 FRACTIONS = (0.0, 0.1, 0.2, 0.3)
 COLOURS = {"random": "C7", "irrelevant": "C0", "noisy": "C3", "attention": "C4"}
-SEEDS = 4
 
 
 def attention_run(case: Case) -> network.Run:
@@ -75,11 +76,11 @@ def removal_table(
     return dict(zip(rules, np.array(found).reshape(len(rules), len(fractions), seeds), strict=True))
 
 
-def figure_5(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
-    with unfinished_cells("shallow_vit 5") as store:
+    with unfinished_cells(f"shallow_vit 5{size.suffix}") as store:
         tables = [
-            removal_table(replace(sparsify.EXPERIMENT, unit=unit), sparsify.RULES, SEEDS, progress, store)
+            removal_table(replace(size.removal, unit=unit), sparsify.RULES, size.trials, progress, store)
             for unit in (1, 0)
         ]
         fig, axes = new_figure(1, 2, (11.5, 4.4), sharey=True)
@@ -87,7 +88,7 @@ def figure_5(folder: Path, progress: Progress = silent) -> list[Path]:
             _removal_panel(ax, table, title)
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
-        return save_figure(fig, folder, "5")
+        return save_figure(fig, folder, f"5{size.suffix}")
 
 
 def _removal_panel(ax: Any, table: Mapping[str, np.ndarray], title: str) -> None:
@@ -98,16 +99,16 @@ def _removal_panel(ax: Any, table: Mapping[str, np.ndarray], title: str) -> None
     ax.set(xlabel="fraction of removed tokens", title=title, xticks=FRACTIONS)
 
 
-def spurious(cell: tuple[float, int]) -> list[float]:
+def spurious(cell: tuple[float, int, Case]) -> list[float]:
     """Test loss and accuracy of one run with a spurious pattern."""
     return list(sparsify.spurious(*cell))
 
 
-def figure_6(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """A nuisance pattern in 90 percent of the + and 10 percent of the - training samples, removed step by step."""
-    fractions, seeds = (0.0, 0.25, 0.5, 0.75, 1.0), 8
-    with unfinished_cells("shallow_vit 6") as store:
-        cells = [(fraction, seed) for fraction in fractions for seed in range(seeds)]
+    fractions, seeds = (0.0, 0.25, 0.5, 0.75, 1.0), max(8, size.trials)
+    with unfinished_cells(f"shallow_vit 6{size.suffix}") as store:
+        cells = [(fraction, seed, size.spurious) for fraction in fractions for seed in range(seeds)]
         found = np.array(run_cells(spurious, cells, progress, min(2, available_cores()), store, "spurious pattern"))
         table = found.reshape(len(fractions), seeds, 2)
         fig, axes = new_figure(1, 2, (11.5, 4.2))
@@ -118,7 +119,7 @@ def figure_6(folder: Path, progress: Progress = silent) -> list[Path]:
             ax.legend(fontsize=8)
         axes[0].set(ylim=(0, None))
         fig.suptitle("no correlation in the test samples; training samples 90 to 10")
-        return save_figure(fig, folder, "6")
+        return save_figure(fig, folder, f"6{size.suffix}")
 
 
 MANY = (10, 15, 20)
@@ -161,14 +162,17 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     return save_figure(fig, folder, "7")
 
 
-def figure_8(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Test loss over the fraction of removed tokens for M = 10, 15, 20 in 20 dimensions."""
-    with unfinished_cells("shallow_vit 8") as store:
+    with unfinished_cells(f"shallow_vit 8{size.suffix}") as store:
         fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
-        for ax, M in zip(axes, MANY, strict=True):
-            case = replace(sparsify.EXPERIMENT, M=M, d=20, m_a=20, m_b=20)
+        for ax, M in zip(axes, size.patterns, strict=True):
+            case = replace(size.removal, M=M, d=20, m_a=20, m_b=20)
             rules = ("random", "irrelevant", "noisy")
-            _removal_panel(ax, removal_table(case, rules, SEEDS, progress, store), f"$M = {M}$")
+            _removal_panel(ax, removal_table(case, rules, size.trials, progress, store), f"$M = {M}$")
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
-        return save_figure(fig, folder, "8")
+        return save_figure(fig, folder, f"8{size.suffix}")
+
+
+figure_5_full, figure_6_full, figure_8_full = (partial(draw, size=FULL) for draw in (figure_5, figure_6, figure_8))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,8 @@ from odesys import PowerLaw, Progress, available_cores, fit_power_law, new_figur
 
 from ..setting import Case
 from ..special import bounds, training_sweeps
+from .sizes import FULL, QUICK, Size
 
-LEVEL = 1e-2  # test loss of a success
-MAP = Case(m=200, L=50, eta=0.2, filling="random", jitter=0.05, m_a=5, m_b=5, steps=3000)
-ALPHAS = (0.48, 0.45, 0.42, 0.4, 0.375, 0.35, 0.33)
-SIZES = (4, 8, 16, 32, 64, 128)
-SIGMAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-SEEDS = 6
 ALPHA, GAP = r"\alpha_*", r"(\alpha_*-\alpha_\#)"
 
 
@@ -33,9 +29,12 @@ def workers() -> int:
     return min(2, available_cores())
 
 
-def map_cases(frozen: bool = False, alphas: Sequence[float] = ALPHAS, sizes: Sequence[int] = SIZES) -> list[list[Case]]:
+def map_cases(frozen: bool = False, size: Size = QUICK) -> list[list[Case]]:
     """Rows alpha_* with alpha_nd = 1/2, columns N."""
-    return [[replace(MAP, alpha_s=a, alpha_c=0.5 - a, N=N, frozen=int(frozen)) for N in sizes] for a in alphas]
+    return [
+        [replace(size.map, alpha_s=a, alpha_c=0.5 - a, N=N, frozen=int(frozen)) for N in size.samples]
+        for a in size.alphas
+    ]
 
 
 def success_map(cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None) -> np.ndarray:
@@ -45,43 +44,42 @@ def success_map(cases: Sequence[Sequence[Case]], seeds: int, progress: Progress,
     return found.values.reshape(len(cases), -1, seeds)
 
 
-def figure_1a(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_1a(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Success over alpha_*^-2 and N, and the number of samples at which the mean test loss falls through the level."""
-    return _success_figure(folder, progress, "1a", frozen=False, power=-2)
+    return _success_figure(folder, progress, "1a", frozen=False, power=-2, size=size)
 
 
-def figure_3(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_3(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """The same with keys and queries frozen, over alpha_*^-4; and trained against frozen at a fixed alpha_#."""
-    return _success_figure(folder, progress, "3", frozen=True, power=-4)
+    return _success_figure(folder, progress, "3", frozen=True, power=-4, size=size)
 
 
-def _success_figure(folder: Path, progress: Progress, name: str, frozen: bool, power: int) -> list[Path]:
+def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, power: int, size: Size) -> list[Path]:
+    name, level = key + size.suffix, size.level
     with unfinished_cells(f"shallow_vit {name}") as store:
-        losses = success_map(map_cases(frozen), SEEDS, progress, store)
+        losses = success_map(map_cases(frozen, size), size.trials, progress, store)
         loss_sweeps = {
             label: training_sweeps.test_losses(
-                alpha_cases(int(label == "frozen")), 3 * SEEDS, progress, workers(), store
+                alpha_cases(int(label == "frozen"), size), 3 * size.trials, progress, workers(), store
             )
             for label in ("trained", "frozen")
         }
         fig, axes = new_figure(1, 3, (16.5, 4.6))
-        x = np.array([a**power for a in ALPHAS])
-        _map(fig, axes[0], x, np.array(SIZES), (losses < LEVEL).mean(axis=2).T)
+        x = np.array([a**power for a in size.alphas])
+        _map(fig, axes[0], x, np.array(size.samples), (losses < level).mean(axis=2).T)
         axes[0].set(
             xlabel=rf"$\alpha_*^{{{power}}}$",
             ylabel="$N$",
-            title=f"share of successes, test loss < {LEVEL:g}" + (", attention frozen" if frozen else ""),
+            title=f"share of successes, test loss < {level:g}" + (", attention frozen" if frozen else ""),
         )
-        _threshold_panel(axes[1], losses, power)
+        _threshold_panel(axes[1], losses, power, size)
         _loss_panel(axes[2], loss_sweeps)
         return save_figure(fig, folder, name)
 
 
-def alpha_cases(frozen: int) -> list[Case]:
+def alpha_cases(frozen: int, size: Size = QUICK) -> list[Case]:
     """alpha_* at a fixed alpha_# and N: what the loss owes to alpha_* alone."""
-    base = Case(
-        m=100, xi=0.1, eta=0.2, filling="random", jitter=0.03, alpha_c=0.04, L=50, m_a=5, m_b=5, N=32, frozen=frozen
-    )
+    base = replace(size.map, m=100, xi=0.1, jitter=0.03, alpha_c=0.04, L=50, N=32, frozen=frozen)
     return [replace(base, alpha_s=a) for a in (0.15, 0.2, 0.3, 0.4)]
 
 
@@ -94,20 +92,20 @@ def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray)
     fig.colorbar(image, ax=ax)
 
 
-def _threshold_panel(ax: Any, losses: np.ndarray, power: int) -> None:
-    gaps = np.array([2 * a - 0.5 for a in ALPHAS])
-    needed = np.array([training_sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+def _threshold_panel(ax: Any, losses: np.ndarray, power: int, size: Size) -> None:
+    gaps = np.array([2 * a - 0.5 for a in size.alphas])
+    needed = np.array([training_sweeps.thresholds(size.samples, row, size.level) for row in losses])
     good = np.isfinite(needed)
-    ax.loglog(gaps[good], needed[good], "o", color="C0", label="$N$ at mean test loss 0.01")
-    law = fit_power_law(gaps[good].tolist(), needed[good].tolist())
-    line = np.geomspace(gaps.min(), gaps.max(), 50)
-    ax.loglog(line, law.prefactor * line**law.value, "--", color="C0", label=_power(GAP, law))
-    bound, number = np.array([a**power for a in ALPHAS]), {-2: 11, -4: 13}[power]
-    ax.loglog(
-        gaps, needed[good].min() * bound / bound.min(), ":", color="C3", label=rf"$\alpha_*^{{{power}}}$ of ({number})"
-    )
+    ax.loglog(gaps[good], needed[good], "o", color="C0", label=f"$N$ at mean test loss {size.level:g}")
+    bound, number = np.array([a**power for a in size.alphas]), {-2: 11, -4: 13}[power]
+    if good.sum() > 2:
+        law = fit_power_law(gaps[good].tolist(), needed[good].tolist())
+        line = np.geomspace(gaps.min(), gaps.max(), 50)
+        ax.loglog(line, law.prefactor * line**law.value, "--", color="C0", label=_power(GAP, law))
+        scale = needed[good].min() / bound.min()
+        ax.loglog(gaps, scale * bound, ":", color="C3", label=rf"$\alpha_*^{{{power}}}$ of ({number})")
     ax.set(xlabel=r"$\alpha_* - \alpha_\#$", ylabel="$N$", title=r"samples needed, $\alpha_{nd} = 1/2$")
-    _plain_ticks(ax, [0.2, 0.3, 0.4], SIZES)
+    _plain_ticks(ax, [0.2, 0.3, 0.4], size.samples)
     ax.legend(fontsize=8)
 
 
@@ -140,44 +138,54 @@ def _plain_ticks(ax: Any, x: Sequence[float], y: Sequence[float]) -> None:
         ax.yaxis.minorticks_off()
 
 
-def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_1b(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Success over sigma and 1/sqrt(N), alpha_* = 0.3 and alpha_# = 0.2; and the stopping time over sigma and delta."""
     cases = [
-        [replace(MAP, alpha_s=0.3, alpha_c=0.2, sigma=s, m_a=10, m_b=10, jitter=0.02, N=N) for N in SIZES]
-        for s in SIGMAS
+        [
+            replace(size.map, alpha_s=0.3, alpha_c=0.2, L=50, sigma=s, m_a=10, m_b=10, jitter=0.02, N=N)
+            for N in size.samples
+        ]
+        for s in size.sigmas
     ]
-    base = Case(m=500, m_a=10, m_b=10, eta=0.1)
-    with unfinished_cells("shallow_vit 1b") as store:
-        losses = success_map(cases, SEEDS, progress, store)
+    base, sigmas, level = replace(size.times, m_a=10, m_b=10), size.sigmas, size.level
+    with unfinished_cells(f"shallow_vit 1b{size.suffix}") as store:
+        losses = success_map(cases, size.trials, progress, store)
         tilted = {
-            "sigma": [replace(base, sigma=value) for value in SIGMAS],
-            "delta": [replace(base, delta=value) for value in SIGMAS],
+            "sigma": [replace(base, sigma=value) for value in sigmas],
+            "delta": [replace(base, delta=value) for value in sigmas],
         }
         times = {
-            name: training_sweeps.stopping_times(row, SEEDS, progress, workers(), store) for name, row in tilted.items()
+            name: training_sweeps.stopping_times(row, size.trials, progress, workers(), store)
+            for name, row in tilted.items()
         }
         fig, axes = new_figure(1, 3, (16.5, 4.4))
         _map(
             fig,
             axes[0],
-            np.array(SIGMAS),
-            np.array([round(1 / math.sqrt(n), 3) for n in SIZES]),
-            (losses < LEVEL).mean(axis=2).T,
+            np.array(sigmas),
+            np.array([round(1 / math.sqrt(n), 3) for n in size.samples]),
+            (losses < level).mean(axis=2).T,
         )
-        axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {LEVEL:g}")
+        axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {level:g}")
         axes[0].invert_yaxis()
-        needed = 1 / np.sqrt([training_sweeps.thresholds(SIZES, row, LEVEL) for row in losses])
+        needed = 1 / np.sqrt([training_sweeps.thresholds(size.samples, row, level) for row in losses])
         line = 1 / np.sqrt([bounds.samples(row[0]) for row in cases])
-        axes[1].plot(SIGMAS, needed, "o-", color="C0", label="runs to zero training loss")
-        axes[1].plot(SIGMAS, line * needed[0] / line[0], ":", color="C3", label="(11), scaled at $\\sigma = 0$")
+        axes[1].plot(sigmas, needed, "o-", color="C0", label="runs to zero training loss")
+        axes[1].plot(
+            sigmas,
+            line * np.nan_to_num(needed[0], nan=0.1) / line[0],
+            ":",
+            color="C3",
+            label="(11), scaled at $\\sigma = 0$",
+        )
         axes[1].set(
             xlabel=r"$\sigma$",
-            ylabel=r"$1/\sqrt{N}$ at mean test loss 0.01",
-            ylim=(0, 1.3 * needed.max()),
+            ylabel=rf"$1/\sqrt{{N}}$ at mean test loss {level:g}",
+            ylim=(0, 1.3 * float(np.nanmax(needed, initial=0.1))),
             title=r"$\alpha_* = 0.3$, $\alpha_\# = 0.2$",
         )
         for (name, sweep), colour in zip(times.items(), ("C0", "C1"), strict=True):
-            axes[2].plot(SIGMAS, sweep.mean, "o-", color=colour, label=rf"over $\{name}$")
+            axes[2].plot(sigmas, sweep.mean, "o-", color=colour, label=rf"over $\{name}$")
         axes[2].set(
             xlabel=r"$\sigma$ or $\delta$",
             ylabel=r"$\eta T$",
@@ -186,22 +194,19 @@ def figure_1b(folder: Path, progress: Progress = silent) -> list[Path]:
         )
         for ax in axes[1:]:
             ax.legend(fontsize=8, loc="lower left")
-        return save_figure(fig, folder, "1b")
+        return save_figure(fig, folder, f"1b{size.suffix}")
 
 
-ETAS = (0.4, 0.2, 0.1, 0.05, 0.025)
-
-
-def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
+def figure_2(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#), and over the step size."""
-    base = replace(training_sweeps.BASE, sigma=0.1, delta=0.4, m_a=10, m_b=10)
-    with unfinished_cells("shallow_vit 2") as store:
+    base = replace(size.times, sigma=0.1, delta=0.4, m_a=10, m_b=10)
+    with unfinished_cells(f"shallow_vit 2{size.suffix}") as store:
         found = {
             key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, workers(), store)
             for key in training_sweeps.SCHEMES
         }
         steps = training_sweeps.stopping_times(
-            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in ETAS], 3, progress, workers(), store
+            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in size.etas], 3, progress, workers(), store
         )
         fig, axes = new_figure(1, 3, (16.5, 4.4))
         for k, (key, sweep) in enumerate(found.items()):
@@ -229,14 +234,14 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         axes[1].set(xlabel=r"$1/(\alpha_* - \alpha_\#)$", ylabel=r"$\eta T$", title="one line for all three")
         for ax in axes[:2]:
             _plain_ticks(ax, (1.25, 2.5, 5, 10, 20), (5, 10, 20, 40))
-        _eta_panel(axes[2], steps)
+        _eta_panel(axes[2], steps, size.etas)
         for ax in axes:
             ax.legend(fontsize=8)
-        return save_figure(fig, folder, "2")
+        return save_figure(fig, folder, f"2{size.suffix}")
 
 
-def _eta_panel(ax: Any, sweep: training_sweeps.Sweep) -> None:
-    eta = np.array(ETAS)
+def _eta_panel(ax: Any, sweep: training_sweeps.Sweep, etas: Sequence[float]) -> None:
+    eta = np.array(etas)
     T = sweep.values / eta[:, None]
     law = fit_power_law(np.repeat(eta, T.shape[1]).tolist(), T.ravel().tolist())
     ax.loglog(eta, T, "o", color="C0", markersize=4)
@@ -244,7 +249,12 @@ def _eta_panel(ax: Any, sweep: training_sweeps.Sweep) -> None:
     printed = np.array([bounds.iterations(case) for case in sweep.cases])
     ax.loglog(eta, printed * T.mean(axis=1)[0] / printed[0], ":", color="C3", label=r"printed: $\eta^{-3/5}$")
     ax.set(xlabel=r"$\eta$", ylabel="$T$", title=r"$\alpha_* = 0.5$, $\alpha_\# = 0.05$")
-    _plain_ticks(ax, ETAS, (20, 40, 80, 160, 320))
+    _plain_ticks(ax, etas, (20, 40, 80, 160, 320))
+
+
+figure_1a_full, figure_1b_full, figure_2_full, figure_3_full = (
+    partial(draw, size=FULL) for draw in (figure_1a, figure_1b, figure_2, figure_3)
+)
 
 
 def plot_run(
