@@ -12,16 +12,18 @@ import numpy as np
 
 from numerics.flows.integrate import integrate, own_system
 from numerics.flows.trajectory import Trajectory
-from odesys.errors import IntegrationError, ParameterError
+from odesys.analysis.findings import Analysis
+from odesys.errors import IntegrationError, OdesysError, ParameterError
 from odesys.expr import graph
-from odesys.expr.system import System
+from odesys.expr.system import TIME, System
 from odesys.files import write_text
 from odesys.papers.explorer import Explorer, LiveProtocol, LiveStage, Panel, Slider
 from odesys.report.explorer import explorer_page
-from odesys.report.svg import inline
+from odesys.report.svg import InlineFigure, inline
 from odesys.tex.latex import name_tex, system_mathml
 
 from .plotting import new_figure, save_figure
+from .portrait import phase_portrait
 
 CURVES = 6  # in one picture
 STARTS = 12  # states whose start can be moved
@@ -37,6 +39,7 @@ def page(
     parameters: Mapping[str, float] | None = None,
     panels: Sequence[Panel] = (),
     title: str = "A system to try",
+    analysis: Analysis | None = None,
 ) -> Path:
     """Write one self-contained page that runs a flow in the browser; return its path.
 
@@ -59,8 +62,28 @@ def page(
     made = system_explorer(flow, start, t_end, parameters, panels, title)
     equations = system_mathml(flow)
     static = _static(flow, made)
-    text = explorer_page(made, static, equations if len(equations) <= LARGEST_MATHML else "")
+    pictures = _portrait(flow, made) if analysis else []
+    text = explorer_page(made, static, equations if len(equations) <= LARGEST_MATHML else "", analysis, pictures)
     return write_text(Path(path), text)
+
+
+def _portrait(system: System, made: Explorer) -> list[InlineFigure]:
+    """The phase portrait of a planar flow around where its run goes; none where it can not be drawn."""
+    if system.dimension != 2 or TIME in graph.symbols(system.nodes):
+        return []
+    values = {slider.name: slider.value for slider in made.sliders}
+    parameters = {name: values[name] for name in system.parameters}
+    start = [values[node.args[0]] for node in made.protocols[0].start.values()]
+    try:
+        run = integrate(system, start, (0.0, values[made.protocols[0].end.args[0]]), parameters)
+        low, high = run.states.min(axis=0), run.states.max(axis=0)
+        room = np.maximum(0.3 * (high - low), 0.5)
+        box = {name: (float(a), float(b)) for name, a, b in zip(system.names, low - room, high + room, strict=True)}
+        with tempfile.TemporaryDirectory() as folder:
+            file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg")
+            return inline([file], "portrait", "Phase portrait: streamlines, nullclines, equilibria", 10**6)
+    except OdesysError:
+        return []
 
 
 def system_explorer(

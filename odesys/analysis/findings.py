@@ -186,15 +186,15 @@ def _conserved(system: System, counts: dict[str, int], seed: int) -> Iterator[Fi
         yield Finding("conserved", "Conserved quantities could not be searched", "undecided", str(problem))
         return
     counts["conserved"] = len(found)
-    searched = f"among {found.ansatz}, {'all' if found.complete else 'not all'}"
+    searched = f"among {found.ansatz} {'these are all' if found.complete else 'there may be more'}"
     for one in found:
         yield Finding("conserved", f"{to_sympy(one.node)} is conserved", "proof", searched)
     if not found:
         yield Finding(
             "conserved",
-            "No conserved quantity was found",
+            "There is no conserved quantity" if found.complete else "No conserved quantity was found",
             "proof" if found.complete else "undecided",
-            searched,
+            f"among {found.ansatz}",
             "" if found.complete else f"system.first_integrals(degree={degree + 1})",
         )
 
@@ -258,7 +258,7 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
             "for t >= 0, as long as the solution exists",
         )
     elif positive:
-        text = f"These can not become negative while the other states are not{given}: {', '.join(positive[:12])}"
+        text = f"As long as no other state is negative, {', '.join(positive[:12])} can not become negative{given}"
         yield Finding("invariant sets", text, "proof")
 
 

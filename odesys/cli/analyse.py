@@ -14,6 +14,8 @@ from ..expr.system import System
 from ..files import write_text
 from ..reading.reading import Reading, read_system
 
+FILES = ("page.html", "analysis.txt", "equations.tex", "system.json")
+
 
 def analysed(
     file: Path | None, equations: Sequence[str], settings: Mapping[str, str], box: Sequence[str], seed: int
@@ -52,10 +54,15 @@ def _box(texts: Sequence[str], system: System) -> dict[str, tuple[Fraction, Frac
     return found or None
 
 
-def write_analysis(found: Analysis, folder: Path) -> list[Path]:
-    """The lines as text, the equations as LaTeX and JSON."""
+def write_analysis(found: Analysis, folder: Path, title: str = "A system") -> list[Path]:
+    """One page; the lines as text, the equations as LaTeX, the system as JSON."""
+    from odesys import page  # which draws, so it lives in numerics
+
+    numbers = {name: float(value) for name, value in found.values.items()}
+    start = {name: float(value) for name, value in found.start.items()}
     return [
-        write_text(folder / "analysis.txt", f"{found}\n"),
-        write_text(folder / "equations.tex", f"{found.system.latex()}\n"),
-        write_text(folder / "system.json", found.system.to_json()),
+        page(found.system, folder / FILES[0], start, parameters=numbers, title=title, analysis=found),
+        write_text(folder / FILES[1], f"{found}\n"),
+        write_text(folder / FILES[2], f"{found.system.latex()}\n"),
+        write_text(folder / FILES[3], found.system.to_json()),
     ]

@@ -519,13 +519,13 @@ def analyse(
     Examples: odesys analyse -e "x' = y" -e "y' = -x + mu*(1 - x^2)*y" --set mu=1
               odesys analyse model.ode --out report
     """
-    from .analyse import analysed, write_analysis
+    from .analyse import FILES, analysed, write_analysis
 
-    files.prepare(out, json)
+    files.prepare(out, json, FILES)
     found = analysed(file, equations or [], read_settings(settings), box or [], seed)
     typer.echo(str(found))
     if out:
-        print_files(write_analysis(found, out))
+        print_files(write_analysis(found, out, file.stem if file else "A system"))
     if json:
         files.write_json(json, found.as_json())
 

@@ -17,6 +17,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from ..analysis.findings import SECTIONS, Analysis
 from ..analysis.switching import Switching
 from ..errors import EquationError
 from ..expr import graph
@@ -27,6 +28,7 @@ from ..jit.javascript import arrow, literal, prelude
 from ..papers.explorer import Explorer, LiveProtocol, LiveStage
 from ..tex.documents import html_templates
 from .mathml import mathml
+from .svg import InlineFigure
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -87,10 +89,19 @@ def fragment(explorer: Explorer, static: str = "") -> Fragment:
     return Fragment(html, page_file("explorer.css"), script)
 
 
-def explorer_page(explorer: Explorer, static: str = "", equations: str = "") -> str:
-    """A page with nothing but an explorer and, as MathML, the equations behind it."""
+def explorer_page(
+    explorer: Explorer,
+    static: str = "",
+    equations: str = "",
+    analysis: Analysis | None = None,
+    pictures: Sequence[InlineFigure] = (),
+) -> str:
+    """A page with an explorer, what is known about its system, and, as MathML, the equations behind it."""
     template = _templates().get_template("explorer_page.html")
-    return template.render(explorer=explorer, live=fragment(explorer, static), equations=equations)
+    live = fragment(explorer, static)
+    return template.render(
+        explorer=explorer, live=live, equations=equations, analysis=analysis, pictures=pictures, sections=SECTIONS
+    )
 
 
 @cache

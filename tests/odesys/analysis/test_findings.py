@@ -47,7 +47,7 @@ def test_what_is_left_open_is_said_with_what_would_decide_it() -> None:
 
 def test_negative_states_are_possible_where_nothing_forbids_them() -> None:
     found = findings(System.from_strings({"x": "y - 1", "y": "x"}))
-    assert texts(found, "invariant sets") == ["These can not become negative while the other states are not: y"]
+    assert texts(found, "invariant sets") == ["As long as no other state is negative, y can not become negative"]
 
 
 def test_text_and_json_say_the_same() -> None:

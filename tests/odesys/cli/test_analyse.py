@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from odesys.cli.analyse import analysed, write_analysis
+from odesys.cli.analyse import FILES, analysed, write_analysis
 from odesys.errors import EquationError, OdesysError, ParameterError
 
 SPRING = ["x' = v", "v' = -k*x"]
@@ -24,7 +24,8 @@ def test_a_file_and_what_is_written(tmp_path: Path) -> None:
     found = analysed(file, [], {}, [], 0)
     assert found.start == {"x": 1, "v": 0} and found.values == {"k": 4}
     written = write_analysis(found, tmp_path)
-    assert {path.name for path in written} >= {"analysis.txt", "equations.tex", "system.json"}
+    assert [path.name for path in written] == list(FILES)
+    assert "is conserved" in (tmp_path / "page.html").read_text("utf-8")
     assert json.loads((tmp_path / "system.json").read_text())
 
 
