@@ -41,6 +41,8 @@ from numerics.sweeps.power_law import fit_power_law_of_means as fit_power_law_of
 
 from .analysis import tails as tails
 from .analysis.family_invariants import family_drift as family_drift
+from .analysis.findings import Analysis as Analysis
+from .analysis.findings import analyse as analyse
 from .analysis.first_integrals import check_integral as check_integral
 from .analysis.first_integrals import lie_derivative as lie_derivative
 from .analysis.lax import invariant_drift as invariant_drift

@@ -187,6 +187,8 @@ class OutputError(OdesysError):
 class BrokenRunWarning(UserWarning):
     """A run of a batch could not go on; its end is not a number, and the other runs are as they should be.
 
+    Examples
+    --------
     >>> import warnings
     >>> from odesys import CompiledFlow, System
     >>> grow = CompiledFlow(System.from_strings({"x": "k*x**2"}))

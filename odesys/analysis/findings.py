@@ -1,6 +1,6 @@
 r"""What can be said about a system, line by line: each with its evidence, and what was searched.
 
-`findings` asks every analysis of this room once and writes down what it answers: conserved quantities, symmetries,
+`analyse` asks every analysis of this room once and writes down what it answers: conserved quantities, symmetries,
 scalings, invariant planes, positivity, equilibria with their stability. What is not decided is said with the call that
 would search further.
 """
@@ -60,20 +60,33 @@ class Finding:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
     """A system with all that was found about it.
 
-    Attributes
+    Parameters
     ----------
-    system, values, start : what was analysed: parameters with numbers, and where a run starts; both may be empty.
-    findings : the lines, in the order of `SECTIONS`.
-    rests : the equilibria, None where they were not searched.
-    types : what each isolated equilibrium is, in their order.
+    system : System
+        What was analysed.
+    values : Mapping[str, Any], optional
+        Parameters with numbers.
+    start : Mapping[str, Any], optional
+        Where a run starts.
+    findings : tuple[Finding, ...], optional
+        The lines, in the order of `SECTIONS`.
+    rests : Equilibria, optional
+        The equilibria, None where they were not searched.
+    types : tuple[Classification, ...], optional
+        What each isolated equilibrium is, in their order.
+    counts : Mapping[str, int], optional
+        How many conserved quantities and symmetries there are.
+    notes : tuple[str, ...], optional
+        What was left out of a file.
 
-    >>> from odesys import System
-    >>> from odesys.analysis.findings import findings
-    >>> found = findings(System.from_strings({"x": "y", "y": "-x"}))
+    Examples
+    --------
+    >>> from odesys import System, analyse
+    >>> found = analyse(System.from_strings({"x": "y", "y": "-x"}))
     >>> print(found.sentence)
     2 states: 1 conserved quantity, 4 symmetries, 1 equilibrium (1 stable). Nothing was left open.
     """
@@ -112,6 +125,14 @@ class Analysis:
         rest = "Nothing was left open." if not left else f"{_count(left, 'question is', 'questions are')} left open."
         return f"{_count(n, 'state', 'states')}: {', '.join(parts)}. {rest}"
 
+    def _repr_html_(self) -> str:
+        from ..report.cards import analysis_card
+
+        return analysis_card(self)
+
+    def __repr__(self) -> str:
+        return f"<Analysis: {self.sentence}>"
+
     def as_json(self) -> dict[str, Any]:
         """Everything by name, for other programs."""
         return {
@@ -135,7 +156,7 @@ class Analysis:
         return "\n".join([*lines, *(["", "LEFT OUT"] if self.notes else []), *(f"  {note}" for note in self.notes)])
 
 
-def findings(
+def analyse(
     system: System,
     values: Mapping[str, Any] | None = None,
     start: Mapping[str, Any] | None = None,
@@ -146,6 +167,32 @@ def findings(
     """Ask every analysis about a system; parameters without a number in `values` stay symbols.
 
     Structure is found for all values of the parameters, equilibria for those given.
+
+    Parameters
+    ----------
+    system : System
+        A flow or a map.
+    values : Mapping[str, Any], optional
+        Numbers of parameters by name, exact where they are (Fraction, int).
+    start : Mapping[str, Any], optional
+        Where a run starts, for the page.
+    box : Mapping[str, tuple[Any, Any]], optional
+        Where equilibria are searched, by state; by default everywhere, or a box from the size of the equations.
+    notes : tuple[str, ...], optional
+        What was left out of a file.
+    seed : int, optional
+        Of random points in searches.
+
+    Returns
+    -------
+    Analysis
+        The lines with their evidence, the equilibria, and what is left open.
+
+    Examples
+    --------
+    >>> from odesys import System, analyse
+    >>> print(analyse(System.from_strings({"x": "x - x**3"})).sentence)
+    1 state: 0 conserved quantities, 2 symmetries, 3 equilibria (2 stable). Nothing was left open.
     """
     counts: dict[str, int] = {}
     lines = [*_structure(system), *_conserved(system, counts, seed), *_symmetries(system, counts, seed)]

@@ -31,8 +31,17 @@ Weights = dict[str, Fraction]
 
 @dataclass(frozen=True)
 class LinearSymmetry:
-    """A direction A x in which solutions can be moved: {(row, column): entry}, and the rate c of time.
+    """A direction A x in which solutions can be moved, and the rate c of time.
 
+    Parameters
+    ----------
+    matrix : Mapping[tuple[str, str], Fraction]
+        Entries of A that are not zero, by row and column.
+    time : Fraction
+        The rate c.
+
+    Examples
+    --------
     >>> from odesys import System, linear_symmetries
     >>> (growth,) = linear_symmetries(System.from_strings({"x": "x**2"}))
     >>> growth
@@ -56,6 +65,20 @@ def linear_symmetries(system: System, seed: int = 0) -> tuple[LinearSymmetry, ..
     Functions of states are followed by their own rules (cos and sin on the circle), other functions are taken as
     independent: then a symmetry may be missed, but none is wrong.
 
+    Parameters
+    ----------
+    system : System
+        A flow of at most 24 states whose equations do not contain t.
+    seed : int, optional
+        Of the random points.
+
+    Returns
+    -------
+    tuple[LinearSymmetry, ...]
+        A basis; empty where there is none.
+
+    Examples
+    --------
     >>> from odesys import System, linear_symmetries
     >>> [str(g) for g in linear_symmetries(System.from_strings({"x": "x*y", "y": "-y**2"}))]
     ['x -> x + s*(x)', 'y -> y + s*(y), t -> t - 1*s*t']
@@ -107,6 +130,20 @@ def scalings(system: System, parameters: bool = False) -> tuple[Weights, ...]:
     With parameters these are the units that can be chosen: each takes one parameter out of the equations. The answer is
     complete for equations as they are written: a sum scales if its terms do alike.
 
+    Parameters
+    ----------
+    system : System
+        A flow.
+    parameters : bool, optional
+        Let parameters scale too.
+
+    Returns
+    -------
+    tuple[dict[str, Fraction], ...]
+        A basis of the exponents, by name; what is not named stays.
+
+    Examples
+    --------
     >>> from odesys import System, scalings
     >>> logistic = System.from_strings({"x": "r*x*(1 - x/K)"})
     >>> [{name: str(a) for name, a in one.items()} for one in scalings(logistic, parameters=True)]

@@ -45,11 +45,19 @@ Row = dict[int, Fraction]
 class Lumping(Reduction):
     """Linear combinations of states that move by themselves; made by `lump`.
 
-    Attributes
+    Parameters
     ----------
-    rows : the combinations, {name: {state: coefficient}}.
-    minimal : no smaller set contains what was kept; proved up to the random choice of points modulo a prime.
+    system : System
+        The equations of the combinations.
+    source : System
+        The equations of the states.
+    rows : Mapping[str, Mapping[str, Fraction]]
+        The combinations, {name: {state: coefficient}}.
+    minimal : bool, optional
+        No smaller set contains what was kept; true up to the random choice of points modulo a prime.
 
+    Examples
+    --------
     >>> from odesys import System
     >>> System.from_strings({"a": "b + c", "b": "-b", "c": "-c"}).lump("a")
     <Lumping: 3 -> 2 states, from every start>
@@ -111,9 +119,10 @@ def lump(system: System, keep: Any, seed: int = 0) -> Lumping:
     system : System
         A flow or a map. Functions such as exp(x) are taken as independent of the states, so for them the result may be
         larger than the smallest (`minimal` is then False).
-    keep : sequence of str, Node or SymPy expressions
-        Linear combinations that the smaller system must contain; a single one may stand alone.
-    seed : int
+    keep : Any
+        Linear combinations that the smaller system must contain, as text, nodes or SymPy expressions; a single one may
+        stand alone.
+    seed : int, optional
         Of the random points.
 
     Returns

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ..analysis.findings import Analysis, findings
+from ..analysis.findings import Analysis, analyse
 from ..errors import ParameterError
 from ..expr.letters import plain_name
 from ..expr.system import System
@@ -33,7 +33,7 @@ def analysed(
             known = ", ".join((*reading.system.parameters, *reading.system.names))
             raise ParameterError(f"{name} is neither a parameter nor a state of the system, which has {known}")
         table[plain] = _number(name, text)
-    return findings(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+    return analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
 
 
 def _number(name: str, text: str) -> Fraction:

@@ -501,7 +501,20 @@ class System:
         return system_quotient(self, elements)
 
     def lump(self, keep: Any, seed: int = 0) -> Lumping:
-        """The fewest linear combinations of states that contain `keep` and move by themselves; see `lump`."""
+        """The fewest linear combinations of states that contain `keep` and move by themselves; see `lump`.
+
+        Parameters
+        ----------
+        keep : Any
+            What the smaller system must contain.
+        seed : int, optional
+            Of random points in the search.
+
+        Returns
+        -------
+        Lumping
+            The smaller system and the combinations.
+        """
         from ..analysis.lumping import lump
 
         return lump(self, keep, seed)

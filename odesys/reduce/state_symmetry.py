@@ -136,13 +136,19 @@ def require_symmetry(system: System, element: StateSymmetry) -> None:
 class Symmetries(Sequence[StateSymmetry]):
     """Generators of the group of signed permutations that were found, each proved, and what was searched.
 
-    Attributes
+    Parameters
     ----------
-    generators : they generate the group; as a sequence, this object is they.
-    order : the number of elements, exact.
-    complete : no signed permutation of the states is missing.
-    searched : among what the search is complete.
+    generators : tuple[StateSymmetry, ...]
+        They generate the group; as a sequence, this object is they.
+    order : int
+        The number of elements, exact.
+    complete : bool
+        No signed permutation of the states is missing.
+    searched : str
+        Among what the search is complete.
 
+    Examples
+    --------
     >>> from odesys import System
     >>> found = System.from_strings({"x": "y", "y": "-x"}).symmetries()
     >>> found.order, [str(g) for g in found.elements()]

@@ -16,6 +16,7 @@ from ..shortening import shortened, some
 from .mathml import compact, mathml, text_with_formulas
 
 if TYPE_CHECKING:
+    from ..analysis.findings import Analysis
     from ..analysis.first_integrals import FirstIntegral, Integrals
     from ..derive.flow import Flow
     from ..expr.system import System
@@ -208,3 +209,8 @@ def book_card(book: ClaimBook) -> str:
         "rule": "under the verdict rule" if book.rule else "not yet under the verdict rule",
     }
     return card(f"ClaimBook of {book.paper}", rows.items())
+
+
+def analysis_card(found: Analysis) -> str:
+    """All lines with their evidence."""
+    return card(found.sentence, [(line.evidence, line.text) for line in found.findings[: 2 * MOST_ROWS]])

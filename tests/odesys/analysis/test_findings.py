@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from odesys import System
-from odesys.analysis.findings import Analysis, findings
+from odesys import Analysis, System
+from odesys import analyse as findings
 
 
 def texts(found: Analysis, section: str) -> list[str]:
@@ -61,3 +61,9 @@ def test_text_and_json_say_the_same() -> None:
 @pytest.mark.parametrize("text", ["-sign(x)", "x/(1 + x**2)", "exp(-x) - x", "sqrt(x)"])
 def test_no_kind_of_equation_breaks_it(text: str) -> None:
     assert findings(System.from_strings({"x": text})).sentence
+
+
+def test_what_a_notebook_shows() -> None:
+    found = findings(System.from_strings({"x": "y", "y": "-x"}))
+    assert len(repr(found)) < 300 and found.sentence in repr(found)
+    assert "x**2 + y**2 is conserved" in found._repr_html_()
