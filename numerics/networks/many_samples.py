@@ -26,11 +26,20 @@ class ManySamples:
 
     Parameters
     ----------
-    model, data, loss : a program, one sample of it, and the loss; what differs between samples is a parameter there,
-        such as the label ``"y"`` and counts ``["c1", "c2"]``.
-    varying : the names of these parameters, in the order of their columns.
-    parameters : the values of all others.
+    model : Any
+        A program, a function of the tokens X.
+    data : Data
+        One sample of it; what differs between samples is a parameter there, such as the label ``"y"`` and counts
+        ``["c1", "c2"]``.
+    loss : Any
+        The loss.
+    varying : Sequence[str]
+        The names of these parameters, in the order of their columns.
+    parameters : Mapping[str, float], optional
+        The values of all others.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> from odesys import Data, ManySamples, Sample, Words, logistic, maps
     >>> words = Words("a b")

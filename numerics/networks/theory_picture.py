@@ -27,12 +27,24 @@ def theory_on_network(
 
     Parameters
     ----------
-    network : one network; its flow says how it is trained.
-    end : the time to run to, or with `step` the number of steps.
-    show : names of states, outputs and ``loss``, or a mapping from labels to names or to functions of all of them.
-    step : the size of steps, for a rule of steps.
-    ax : where to draw; by default a new figure.
+    network : ProgramNetwork
+        One network; its flow says how it is trained.
+    end : float
+        The time to run to, or with `step` the number of steps.
+    show : Shown | Sequence[str]
+        Names of states, outputs and ``loss``, or a mapping from labels to names or to functions of all of them.
+    step : float, optional
+        The size of steps, for a rule of steps.
+    ax : Any, optional
+        Where to draw; by default a new figure.
 
+    Returns
+    -------
+    Any
+        The figure of Matplotlib.
+
+    Examples
+    --------
     >>> from odesys import Data, Words, gradient_flow, logistic, maps, theory_on_network
     >>> words = Words("a")
     >>> w = maps("w", 1, words)

@@ -45,12 +45,30 @@ def page(
 
     Parameters
     ----------
-    system : a flow, or what has one as its ``.system``.
-    start : start values, as a vector or by name; 1 where none is given, and the page says so.
-    t_end : the end of the run, which has a slider as well.
-    parameters : values of parameters by name; 1 where none is given.
-    panels : what is drawn; by default all states, and all observables.
+    system : Any
+        A flow, or what has one as its ``.system``.
+    path : str | Path, optional
+        The file to write.
+    start : Mapping[str, float] | Sequence[float], optional
+        Start values, as a vector or by name; 1 where none is given, and the page says so.
+    t_end : float, optional
+        The end of the run, which has a slider as well.
+    parameters : Mapping[str, float], optional
+        Values of parameters by name; 1 where none is given.
+    panels : Sequence[Panel], optional
+        What is drawn; by default all states, and all observables.
+    title : str, optional
+        Above the page.
+    analysis : Analysis, optional
+        What is known about the system, from `analyse`; it is shown with a phase portrait of planar flows.
 
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> import tempfile
     >>> pendulum = System.from_strings({"x": "v", "v": "-sin(x) - k*v"})

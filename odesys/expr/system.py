@@ -80,6 +80,17 @@ class WrittenEquations:
     It is how the system with the right-hand sides `field` is printed, and no other: what is computed takes `field`.
     Definitions may use each other; nothing has to use them.
 
+    Parameters
+    ----------
+    field : Field
+        The right-hand sides as they are computed.
+    definitions : Mapping[str, Node]
+        What the names stand for.
+    equations : tuple[Node, ...]
+        The right-hand sides in these names.
+
+    Examples
+    --------
     >>> x, a = graph.sym("x"), graph.sym("a")
     >>> made = System.from_equations({"x": 2 * x**2})
     >>> WrittenEquations(made.field, {"a": 2 * x}, (a * x,)).expanded() == made.nodes

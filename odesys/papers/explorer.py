@@ -23,10 +23,27 @@ LARGEST = 1e12  # a slider ends before this
 class Slider:
     """A number that a reader moves: its value at first, and from where to where.
 
-    name : what expressions call it.
-    words, tex : what it is, and its letter.
-    log, whole : the way is in proportion, and only whole numbers are there.
+    Parameters
+    ----------
+    name : str
+        What expressions call it.
+    value : float
+        At first.
+    low : float
+        The least.
+    high : float
+        The largest.
+    words : str, optional
+        What it is.
+    tex : str, optional
+        Its letter.
+    log : bool, optional
+        The way is in proportion.
+    whole : bool, optional
+        Only whole numbers are there.
 
+    Examples
+    --------
     >>> Slider("omega", 0.1, 0.001, 0.5, "initial scale", log=True).value
     0.1
     """
@@ -62,6 +79,19 @@ class Slider:
 class LiveEvent:
     """Something that happens where `node`, in states and sliders, reaches zero: upwards (+1), downwards (-1), or both.
 
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    node : Any
+        What reaches zero, in states and sliders.
+    direction : int, optional
+        Upwards (+1), downwards (-1), or both (0).
+    stops : bool, optional
+        Whether the stage ends there.
+
+    Examples
+    --------
     >>> from odesys import sym
     >>> LiveEvent("T2", sym("x") - sym("x_star"), direction=1).stops
     True
@@ -77,9 +107,23 @@ class LiveEvent:
 class LiveStage:
     """A stage: its system, and when it ends (a time in sliders, or an event); the last one may go on to the end.
 
-    values : parameters of the system in sliders; those not named are the slider of their name.
-    gates : what gates are called on the page, by the names of `switching_surfaces`.
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    system : System
+        Its equations.
+    values : Mapping[str, Any], optional
+        Parameters of the system in sliders; those not named are the slider of their name.
+    end : Any, optional
+        When it ends, in sliders; by default at an event, or at the end.
+    events : Sequence[LiveEvent], optional
+        What may happen.
+    gates : Mapping[str, str], optional
+        What gates are called on the page, by the names of `switching_surfaces`.
 
+    Examples
+    --------
     >>> from odesys import System, sym
     >>> decay = System.from_equations({"x": -sym("k") * sym("x")}, ["k"])
     >>> LiveStage("decay", decay, values={"k": 2 * sym("rate")}).events
@@ -98,6 +142,17 @@ class LiveStage:
 class Panel:
     """One picture: curves by what they are called, each in states and sliders.
 
+    Parameters
+    ----------
+    title : str
+        Above the picture.
+    curves : Mapping[str, Any]
+        By what they are called, each in states and sliders.
+    log : bool, optional
+        Whether the values are drawn in proportion.
+
+    Examples
+    --------
     >>> from odesys import sym
     >>> Panel("loss", {"L": sym("x") ** 2}, log=True).title
     'loss'
@@ -112,11 +167,33 @@ class Panel:
 class LiveProtocol:
     """Stages one after the other from a start to an end, and what is drawn of them.
 
-    start : values of states in sliders; those not named start at zero.
-    begin, end : the first and the last time, in sliders.
-    rtol, atol : tolerances of a step; the absolute one, in sliders, follows from the start as in `integrate` if 0.
-    log_time, letter : how time is drawn, and what it is called.
+    Parameters
+    ----------
+    name : str
+        What a link calls it.
+    title : str
+        What a reader calls it.
+    stages : Sequence[LiveStage]
+        One after the other.
+    start : Mapping[str, Any]
+        Values of states in sliders; those not named start at zero.
+    end : Any
+        The last time, in sliders.
+    panels : Sequence[Panel]
+        What is drawn.
+    begin : Any, optional
+        The first time, in sliders.
+    rtol : float, optional
+        Relative tolerance of a step.
+    atol : Any, optional
+        Absolute tolerance, in sliders; it follows from the start as in `integrate` if 0.
+    log_time : bool, optional
+        Whether time is drawn in proportion.
+    letter : str, optional
+        What time is called.
 
+    Examples
+    --------
     >>> from odesys import System, sym
     >>> x = sym("x")
     >>> stage = LiveStage("", System.from_equations({"x": -x}))
@@ -141,6 +218,21 @@ class LiveProtocol:
 class Explorer:
     """Sliders, and protocols to choose from.
 
+    Parameters
+    ----------
+    title : str
+        Above the explorer.
+    sliders : Sequence[Slider]
+        What a reader moves.
+    protocols : Sequence[LiveProtocol]
+        What a reader chooses from.
+    home : str, optional
+        What the values at first are called.
+    note : str, optional
+        A sentence below.
+
+    Examples
+    --------
     >>> from odesys import System, sym
     >>> x = sym("x")
     >>> stage = LiveStage("", System.from_equations({"x": -sym("k") * x}, ["k"]))

@@ -147,6 +147,8 @@ class Simulation:
         Draws into a folder.
     descent : Mapping[str, Any], optional
         The same training in steps: rate, steps, final observables.
+    meanings : Mapping[str, str], optional
+        What the observables are, by name.
 
     Examples
     --------
@@ -308,10 +310,14 @@ class Paper:
         Gives model, data and loss.
     formulas : Callable[[Mapping[str, Any]], Sequence[Formula]], optional
         What a setting does not say.
+    explorer : Callable[[Mapping[str, Any]], Explorer], optional
+        What a reader of the page can try.
     widths : tuple[int, ...], optional
         Of networks, where none are asked for.
     seeds : int, optional
         Networks per width, where none are asked for.
+    main_figure : str, optional
+        The figure that its page opens with; the first one where none is named.
     default : str, optional
         The system that is derived where none is named.
 

@@ -64,6 +64,10 @@ class FamilyFlow(OrbitReduction):
         The program or model over the words of the few groups that samples are written in.
     train : tuple[str, ...]
         The maps that move.
+    rule : Rule
+        How maps move.
+    training : Training
+        What is trained, and how.
     closure : Closure
         The closed set of paths.
     groups : Groups
@@ -319,8 +323,10 @@ def family_flow(
         Use the sums over all other groups instead of single entries, and time t / K.
     symmetries : Sequence[TypeSymmetry], optional
         Divide by these instead of all that are found (each is checked exactly).
-    rates, decay : Any, optional
-        Rates of single maps and weight decay, as in `gradient_flow`; time t / K has no decay.
+    rates : Mapping[str, Any], optional
+        Rates of single maps, as in `gradient_flow`.
+    decay : Any, optional
+        Weight decay; time t / K has none.
 
     Returns
     -------
@@ -375,6 +381,10 @@ def family_descent(
         Maps whose paths are kept as states; by default `train`.
     symmetries : Sequence[TypeSymmetry], optional
         Divide by these instead of all that are found (each is checked exactly).
+    rates : Mapping[str, Any], optional
+        Rates of single maps.
+    decay : Any, optional
+        Weight decay.
 
     Returns
     -------
