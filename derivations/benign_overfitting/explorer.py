@@ -51,7 +51,8 @@ def mean_field(M: int, w2: float) -> LiveProtocol:
         Panel("values", {NAMES[a]: sym(f"v_{a}") for a in rows}),
         Panel("attention on the signal, of", {NAMES[a]: attention(M, rows, a, "s") for a in rows}),
     )
-    start = dynamics.start(M, {**lengths, "kappa": sym("kappa")})  # type: ignore[arg-type]
+    norms: Any = {**lengths, "kappa": sym("kappa")}
+    start = dynamics.start(M, norms)
     return LiveProtocol("mean-field", "mean field", (stage,), start, LAST, panels, letter="τ")
 
 

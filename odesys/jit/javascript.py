@@ -132,7 +132,7 @@ class _Writer:
         return f"{node.op}({self.text[node.args[0]]})"
 
     def _term(self, c: Number, node: Node) -> Term:
-        size = () if abs(c) == 1 else (literal(abs(c)),)
+        size = () if c in (1, -1) else (literal(-c if c < 0 else c),)
         if node is graph.ONE:
             return c < 0, size or ("1",)
         inner = self._inner.get(node) or (_atom(self.text[node]),)
