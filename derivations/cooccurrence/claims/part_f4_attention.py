@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, identity, measure
+from odesys import HOLDS, Measurement, Verdict, identity, measure
 
 from ..laboratory import Laboratory
 from ..special.ensembles import attention_change
@@ -15,7 +15,7 @@ from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
 from .common_limit import states
-from .common_runs import M1, T1, always, late, likely, logarithm, networks, ordered, path, phase_two
+from .common_runs import M1, T1, always, late, likely, logarithm, networks, ordered, path, phase_two, same_network
 
 SCORES = {"A_21": (1, 0, 1), "A_12": (0, 1, 1), "-A_31": (2, 0, -1), "-A_32": (2, 1, -1)}
 THETA_TILDE = "Theta stands for Theta tilde: the change grows like the square of log(t), as the proof has it"
@@ -146,10 +146,11 @@ def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:
 )
 def scores_late(lab: Laboratory) -> dict[str, Verdict]:
     """The three bullets."""
+    same = same_network(lab)
     return {
         "target words": score_orders(lab, ("A_21", "A_12")),
         "common word": score_orders(lab, ("-A_31", "-A_32")),
-        "largest change": theta_without_tilde(lab),
+        "largest change": theta_without_tilde(lab) if same.as_stated == HOLDS else same,
         **scores_irrelevant(lab),
     }
 

@@ -25,8 +25,16 @@ def test_experiment_of_figure_1() -> None:
     assert losses[1][1] < losses[1][0], "both targets: falls at once"
     assert losses[2][1] > losses[2][0] and losses[3][1] > losses[3][0], "one target: rises first"
     assert all(loss[-1] < 0.1 for loss in losses.values())
+    assert 0 < paper_figures.phase_boundary(run["margins"]) < len(run["margins"]) - 1
     change = run["scores"][-1] - run["scores"][0]
     assert change[1, 0] > 0 < change[0, 1] and change[2, 0] < 0 > change[2, 1]
+
+
+def test_figure_1_is_on_the_default_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PAPER.figures["1"].level == "quick" and PAPER.figures["1full"].level == "full"
+    monkeypatch.setattr(paper_figures, "SHORT", 300)
+    files = PAPER.figures["1"].draw(tmp_path, silent)
+    assert [f.name for f in files] == ["fig1.png", "fig1.svg"]
 
 
 def test_clean_figure_and_limits(tmp_path: Path) -> None:
