@@ -549,7 +549,7 @@ def test_protocols_give_documented_results() -> None:
     assert "too many to follow" in stepped.note
     for name in ("full", "flow", "raw", "saddle", "gradient", "adam", "heads"):
         system = PAPER.systems[name](PAPER.read_parameters({"written": "1"}))
-        assert system.kind == ("map" if name in ("full", "raw") else "flow")
+        assert system.kind == ("map" if name in ("full", "raw", "adam", "heads") else "flow")
 
 
 def test_saddle_keeps_the_difference_of_magnitudes() -> None:
