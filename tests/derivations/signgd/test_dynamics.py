@@ -124,7 +124,7 @@ def test_no_step_is_typed(monkeypatch: pytest.MonkeyPatch, scores: int, values: 
     start = recursion.draw(TINY, 1)
     paper = recursion.descend(start, 5e-4, 300)
 
-    def other(words: Words, m_k: int) -> Any:
+    def other(words: Words, m_k: int, heads: Any = ("",)) -> Any:
         v, (q, k) = maps("v", dynamics.READOUT, words), maps("q k", Units("r", m_k), words)
         return lambda X: (dynamics.READOUT.all.T @ v @ X @ softmax(X.T @ k.T @ q @ X * scores)).sum() * values
 
@@ -547,9 +547,9 @@ def test_protocols_give_documented_results() -> None:
     assert any(e["kind"] == "switch" for e in followed.events) and "switches" in followed.note
     stepped = PAPER.protocols["flow"](PAPER.read_parameters({**small, "m_k": "24"}), lambda *_: None)
     assert "too many to follow" in stepped.note
-    for name in ("full", "flow", "raw", "saddle"):
+    for name in ("full", "flow", "raw", "saddle", "gradient", "adam", "heads"):
         system = PAPER.systems[name](PAPER.read_parameters({"written": "1"}))
-        assert system.kind == ("map" if name in ("full", "raw") else "flow")
+        assert system.kind == ("map" if name in ("full", "raw", "adam", "heads") else "flow")
 
 
 def test_saddle_keeps_the_difference_of_magnitudes() -> None:
