@@ -626,52 +626,32 @@ def factor_of_bounds(lab: Laboratory) -> Verdict:
     return equal({"(13) over (11)": (1 / (alpha * alpha) ** 2 / (1 / alpha**2), 1 / alpha**2)}, positive=("alpha_s",))
 
 
+GAIN = replace(BY_STEP, m=100, xi=0.1, alpha_c=0.04, N=32, eta=0.4, filling="random", jitter=0.03, steps=8000)
+
+
 @claim(
     "Beyond.gain",
-    "Factor gained by attention in runs",
+    "Test loss gained by attention in runs",
     kind="order",
     uses=["Rem.1"],
     level="full",
     origin="ours",
     hypotheses=(),
-    at={"M": 5, "m": 100, "N": 32, "alpha_c": 0.04},
-    within=([-1.1, -0.1], "between no gain and half of the bounds' power; set after runs with seeds 0 to 5"),
-    statement=r"\text{test losses: frozen over trained attention}\propto\alpha_*^{-p},\ 0.1<p<1.1",
-    reading="test loss at zero training loss, N = 32, jittered fractions, alpha_* from 0.15 to 0.4",
+    statement=r"\text{test loss with frozen attention}>\text{test loss with trained attention},\ \text{the more the smaller }\alpha_*",
+    reading="mean test loss of 20 starts at zero training loss, N = 32, jittered fractions, alpha_* from 0.15 to 0.4",
 )
 def factor_gained(lab: Laboratory) -> Verdict:
-    """Powers of alpha_* in the test losses.
+    """Ratios above 1 that fall in alpha_*. The power of alpha_* in them is no verdict: less than a decade is within reach."""
+    seeds, shares = lab.draw.seeds(SEEDS), (0.15, 0.2, 0.3, 0.4)
 
-    Test loss at zero training loss, N = 32, random nuisance counts with jitter 0.03, alpha_# = 0.04, L = 50, m =
-    100, xi = 0.1, eta = 0.2, 6 seeds, alpha_* = 0.15, 0.2, 0.3, 0.4: power of alpha_* in (frozen over trained),
-    which would have to be at most -3/2 for a loss inversely proportional to N; corrected: between -1.1 and -0.1.
-    """
-    fractions_, loss = (0.15, 0.2, 0.3, 0.4), {"trained": list[float](), "frozen": list[float]()}
-    for alpha in fractions_:
-        case = Case(
-            M=5,
-            alpha_s=alpha,
-            alpha_c=0.04,
-            L=50,
-            N=32,
-            m=100,
-            m_a=5,
-            m_b=5,
-            xi=0.1,
-            eta=0.2,
-            filling="random",
-            jitter=0.03,
-            steps=8000,
-        )
-        for name in loss:
-            found = []
-            for seed in range(6):
-                counts = Counts(*setting.draw_counts(case, np.random.default_rng([seed, 5])))
-                run = lab.train(replace(case, frozen=int(name == "frozen")), seed, counts)
-                fresh = lab.data(Counts(*setting.draw_counts(case, np.random.default_rng([seed, 6]), 1000)))
-                found.append(float(np.maximum(1 - lab.forces(run.state, fresh, 1.0).found.margins, 0).mean()))
-            loss[name].append(float(np.mean(found)))
-    power = {name: fit_power_law(fractions_, values).value for name, values in loss.items()}
-    gain = power["frozen"] - power["trained"]
-    seen = {"powers": rounded(power), "gain": rounded(gain), "losses": rounded(loss)}
-    return measured(-1.1 < gain < -0.1 and power["trained"] < -1, seen, **seen)
+    def mean(alpha: float, frozen: int) -> float:
+        case = replace(GAIN, alpha_s=alpha, frozen=frozen)
+        return float(np.mean([fresh_loss(lab, case, seed, 1000) for seed in seeds]))
+
+    ratio = [mean(alpha, 1) / mean(alpha, 0) for alpha in shares]
+    points = [point(replace(GAIN, alpha_s=alpha), jitter=0.03, L=50) for alpha in shares]
+    above = Measurement("test loss with frozen over that with trained attention", points, ratio)
+    ends = Measurement("the ratio at 0.15 over that at 0.4", points[:1], [ratio[0] / ratio[-1]])
+    found = above.between(1, 100, "the direction") & ends.between(1, 100, "the direction")
+    law = fit_power_law(shares, ratio)
+    return found.averaging(seeds).with_constants(power_of_alpha=rounded(law.interval, 3))

@@ -92,11 +92,11 @@ TOKENS = Case(
 
 @computed_once
 def drift_of(lab: Laboratory, eta: float, seed: int) -> dict[str, float]:
-    """Changes of the conserved matrices at s = 3, on patterns and of the network on noisy tokens."""
-    run = lab.train(replace(DRIFTING, eta=eta), seed, steps=round(3 / eta), stop=False)
+    """Changes of the conserved matrices at s = 1.5, on patterns and of the network on noisy tokens."""
+    run = lab.train(replace(DRIFTING, eta=eta), seed, steps=round(1.5 / eta), stop=False)
     pairs = zip(("O V", "K Q"), class_network.conserved(run.start), class_network.conserved(run.state), strict=True)
     out = {name: float(np.linalg.norm(last - first)) for name, first, last in pairs}
-    tokens = lab.tokens(replace(TOKENS, eta=eta), seed, steps=round(3 / eta))
+    tokens = lab.tokens(replace(TOKENS, eta=eta), seed, steps=round(1.5 / eta))
     begin, end = _token_matrices(tokens.first), _token_matrices(tokens.net)
     return out | {f"tokens {name}": float(np.linalg.norm(end[name] - begin[name])) for name in begin}
 
@@ -106,6 +106,7 @@ def drift_of(lab: Laboratory, eta: float, seed: int) -> dict[str, float]:
     "Drift of the conserved matrices",
     kind="order",
     uses=["X4"],
+    level="full",
     origin="ours",
     hypotheses=(),
     statement=r"\|\Delta(W_O^\top W_O-W_VW_V^\top)\|,\ \|\Delta(W_KW_K^\top-W_QW_Q^\top)\|=\Theta(\eta)\ \text{at fixed }\eta T",
@@ -114,7 +115,7 @@ def drift_of(lab: Laboratory, eta: float, seed: int) -> dict[str, float]:
 def drift(lab: Laboratory) -> Verdict:
     """Powers of eta of both drifts, on patterns and on noisy tokens with weights drawn for each position."""
     seeds = lab.draw.seeds(SEEDS)
-    sizes = [3 / round(3 / p["eta"]) for p in lab.draw.along("eta", 0.012, 0.3, 5)]  # to s = 3 exactly
+    sizes = [1.5 / round(1.5 / p["eta"]) for p in lab.draw.along("eta", 0.008, 0.2, 5)]  # to s = 1.5 exactly
     found = []
     for name in ("O V", "K Q", "tokens O V", "tokens K Q"):
         case = TOKENS if name.startswith("tokens") else DRIFTING
