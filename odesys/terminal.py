@@ -77,6 +77,8 @@ def progress_bar(title: str) -> Iterator[Progress]:
     >>> from odesys import progress_bar
     >>> with progress_bar("training") as progress:
     ...     progress("network 1 of 2", 0.5)
+    ...     print("half")
+    half
     """
     if "ipykernel" in sys.modules and hasattr(sys.stderr, "topic"):  # the stream that a kernel puts there
         with _bar_below_the_cell(title) as progress:
