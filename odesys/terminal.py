@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,8 @@ def progress_bar(title: str) -> Iterator[Progress]:
     >>> from odesys import progress_bar
     >>> with progress_bar("training") as progress:
     ...     progress("network 1 of 2", 0.5)
+    ...     print("half")
+    half
     """
     if "ipykernel" in sys.modules and hasattr(sys.stderr, "topic"):  # the stream that a kernel puts there
         with _bar_below_the_cell(title) as progress:
@@ -105,19 +108,18 @@ def progress_bar(title: str) -> Iterator[Progress]:
 @contextmanager
 def _bar_below_the_cell(title: str) -> Iterator[Progress]:
     """A bar of HTML that needs no widgets, drawn at most five times a second and taken away at the end."""
-    from IPython.display import HTML, display
-
-    shown, last = display(HTML(_bar(title, None)), display_id=True), [0.0]
+    screen: Any = import_module("IPython.display")
+    shown, last = screen.display(screen.HTML(_bar(title, None)), display_id=True), [0.0]
 
     def progress(step: str, fraction: float) -> None:
         if time.monotonic() - last[0] > 0.2:
             last[0] = time.monotonic()
-            shown.update(HTML(_bar(step, fraction)))
+            shown.update(screen.HTML(_bar(step, fraction)))
 
     try:
         yield progress
     finally:
-        shown.update(HTML(""))
+        shown.update(screen.HTML(""))
 
 
 def _bar(step: str, fraction: float | None) -> str:
