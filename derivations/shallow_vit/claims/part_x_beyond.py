@@ -73,7 +73,7 @@ def symmetric_system(lab: Laboratory) -> Verdict:
         gaps[M] = gap
     where = [point(MAIN)]
     size = Measurement("the number of states", where * 3, list(sizes.values())).between(21, 21, "the count itself")
-    gap = Measurement("the largest gap of outputs", where * 2, list(gaps.values())).between(
+    close = Measurement("the largest gap of outputs", where * 2, list(gaps.values())).between(
         0, 1e-11, "rounding of floats"
     )
     seeds = lab.draw.seeds(SEEDS)
@@ -81,7 +81,7 @@ def symmetric_system(lab: Laboratory) -> Verdict:
     off = [np.mean([of_small(lab, seed)[f"logit {name}"] for seed in seeds]) - theory()[name] for name in names]
     wide = Measurement("a logit at T minus that of the symmetric system", [point(SMALL)] * len(off), off)
     limit = 2 / np.sqrt(SMALL.m)
-    return size & gap & wide.between(-limit, limit, "the scatter at this width").averaging(seeds)
+    return size & close & wide.between(-limit, limit, "the scatter at this width").averaging(seeds)
 
 
 DRIFTING = replace(MAIN, m=60, xi=60**-0.5)

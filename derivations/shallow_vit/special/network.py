@@ -96,7 +96,8 @@ def start(case: Case, rng: np.random.Generator) -> tuple[Network, setting.Featur
     dual = np.linalg.pinv(mu).T if case.overlap else mu
     W = [image.T @ dual for image in (made.v, made.kappa, made.rho)]
     W = [x / max(1.0, float(np.linalg.norm(x, 2))) for x in W] if case.overlap else W
-    return Network(hidden, *W, setting.readout(case, rng)), made
+    value, key, query = W
+    return Network(hidden, value, key, query, setting.readout(case, rng)), made
 
 
 def lay_out(
