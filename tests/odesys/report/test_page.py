@@ -183,10 +183,13 @@ def test_a_grey_page_tells_verdict_and_evidence(chromium: Browser, stand_ins: di
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing(chromium: Browser, page: Path, stand_ins: dict[str, Path], dark: bool) -> None:
     source = (resources.files("axe_core_python") / "axe.min.js").read_text("utf-8")
+    chromium.set_script_timeout(120)
     for file in (page, page.with_name("index.html"), stand_ins["two_mixture"]):
         chromium.open(file, dark=dark)
-        chromium.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
         chromium.execute_script(source + "; window.axe = axe;")
+        chromium.execute_script("""  // of many claims that look alike some are enough
+            const many = ".claims > .claim:nth-child(n+9), .change:nth-of-type(n+7), svg.graph a:nth-of-type(n+20)";
+            document.querySelectorAll(many).forEach((e) => e.remove());""")
         found = chromium.execute_async_script("""
             const done = arguments[0];
             axe.run(document, {resultTypes: ["violations"]}).then((r) => done(r.violations.map(
