@@ -58,7 +58,7 @@ def mean_field(M: int, w2: float) -> LiveProtocol:
 
 def domination(M: int, rows: list[str], key: str) -> tuple[LiveEvent, LiveEvent]:
     """One token dominates the values of all others by 3 M; every row has 1 - theta of its attention there."""
-    rest = [graph.absolute(sym(f"v_{a}")) for a in rows if a != key]
+    rest = [largest([sym(f"v_{a}"), -sym(f"v_{a}")]) for a in rows if a != key]
     least = [attention(M, rows, a, key) for a in rows]
     ahead = sym(f"v_{key}") - 3 * M * largest(rest)
     seen = -largest([-node for node in least]) - num(1 - Fraction(str(THETA)))

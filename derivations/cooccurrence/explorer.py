@@ -36,7 +36,7 @@ def mean_field(n: int, L: int) -> LiveProtocol:
     words = {"μ₁→μ₁": "A_ss_same", "μ₂→μ₁": "A_ss_other", "μ₃→μ₁": "A_cs", "μ₁→μ₃": "A_sc"}
     scores = {label: sym(name) * graph.sqrt(m) for label, name in words.items() if name in system.names}
     seen = (*panels(system), Panel("scores (key → query)", scores))
-    tiny = graph.multiply(num(1e-9), scale.epsilon["eps4"])  # type: ignore[arg-type]
+    tiny = num(1e-9) * scale.epsilon["eps4"]
     title = f"infinite width, n = {n}, L = {L}"
     start = dynamics.unit_start(dynamics.symmetric(n, L))
     return LiveProtocol(

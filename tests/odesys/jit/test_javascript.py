@@ -29,8 +29,8 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.mark.parametrize("value", [0, 7, -3, Fraction(1, 3), Fraction(-22, 7), 0.1, 1e-300, 1e22, -2.5e-8, 2**60])
 def test_constants_read_back_as_the_same_float(value: int | Fraction | float) -> None:
-    above, _, below = literal(value).strip("()").partition("/")
-    assert float(above) / float(below or 1) == float(value)
+    top, _, bottom = literal(value).strip("()").partition("/")
+    assert float(top) / float(bottom or 1) == float(value)
 
 
 def test_common_factors_are_pulled_out_and_zeros_are_not_written() -> None:
