@@ -279,7 +279,7 @@ def split_sums(lab: Laboratory) -> Verdict:
 # ---- sizes at the start ----------------------------------------------------------------------------------------------
 
 
-def _upper_bounds(
+def upper_bounds(
     lab: Laboratory, name: str, squares: tuple[Fraction, Fraction], rows: int, arguments: tuple[str, str]
 ) -> Verdict:
     """`rows` w copies of |<w,mu>| and |<w,xi_i>|, bounded by roots of squares times log(12 w / delta), log(12 w n / delta).
@@ -325,7 +325,7 @@ def _upper_bounds(
 )
 def values_start(lab: Laboratory) -> dict[str, Verdict]:
     """Union bounds of Gaussian tails, and the rate of the lengths."""
-    inner = _upper_bounds(lab, "row", (Fraction(2), Fraction(4)), 2, ("2 log(12 m_v/delta)", "4 log(12 m_v n/delta)"))
+    inner = upper_bounds(lab, "row", (Fraction(2), Fraction(4)), 2, ("2 log(12 m_v/delta)", "4 log(12 m_v n/delta)"))
     return {"length": _lengths(), "signal": inner, "noise": inner}
 
 
@@ -348,9 +348,7 @@ def _lengths() -> Verdict:
 )
 def mean_value_start(lab: Laboratory) -> dict[str, Verdict]:
     """Squares over the derived variance (m_v times it is 2)."""
-    both = _upper_bounds(
-        lab, "v", (Fraction(4, 2), Fraction(8, 2)), 0, ("4 log(12 m_v/delta)", "8 log(12 m_v n/delta)")
-    )
+    both = upper_bounds(lab, "v", (Fraction(4, 2), Fraction(8, 2)), 0, ("4 log(12 m_v/delta)", "8 log(12 m_v n/delta)"))
     return {"signal": both, "noise": both}
 
 
@@ -376,7 +374,7 @@ def queries_start(lab: Laboratory) -> dict[str, Verdict]:
     says = "at m_k = 30, n = 30^4, delta = 0.1, s = 10^8 the probability that some key noise exceeds the printed bound"
     printed = at_most(exceeded, ball(delta), says, point)
     upper = {
-        name: _upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)"))
+        name: upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)"))
         for name in "qk"
     }
     # with m_k = 30 and every n allowed: some sample has all 30 inner products below a quarter
@@ -387,7 +385,7 @@ def queries_start(lab: Laboratory) -> dict[str, Verdict]:
     says = "at m_k = 30, n = 10^30, delta = 0.1 the probability that all query noise of some sample is below the bound"
     least = at_most(missed, ball(delta), says, {"m_k": m, "n": many, "delta": 0.1, "s": 10**8}).correcting(
         r"\text{the same for}\ m_k\ge1.05\log(8n/\delta)",
-        _lower_bounds(lab),
+        lower_bounds(lab),
         "the smallest over n samples of a maximum over m_k neurons; Condition 3.1 has m_k = Omega(polylog d)",
     )
     keys = printed.correcting(
@@ -395,7 +393,7 @@ def queries_start(lab: Laboratory) -> dict[str, Verdict]:
         upper["k"],
         "m_k n inner products, not m_k, as in the line for queries",
     )
-    signal = _lower_bounds(lab)
+    signal = lower_bounds(lab)
     return {
         "length": _lengths(),
         "signal, below": signal,
@@ -406,7 +404,7 @@ def queries_start(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
-def _lower_bounds(lab: Laboratory) -> Verdict:
+def lower_bounds(lab: Laboratory) -> Verdict:
     """All |q_s| below half a standard deviation, or all noise below a quarter: at most delta/4 each for m_k >= 1.05 log(8n/delta)."""
     variance = lab.variances()
     for_mu = inside(ball(Fraction(1, 2)) / ball(variance["q_mu"]).sqrt())

@@ -27,6 +27,8 @@ from ..laboratory import Laboratory
 from ..special.toy_network import on_section
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
 from .common_hypotheses import CONDITION, at_least, many_coordinates, wide
+from .common_orders import vanishing
+from .part_c_probability import lower_bounds, upper_bounds
 
 EVERY = "every"
 SCALE = "a larger start only helps a lower bound, and a cone does not depend on its scale"
@@ -201,6 +203,29 @@ def exceeds_signal(lab: Laboratory) -> Verdict:
             f"{short(needs):.3g} for m_k = 100, n = 20, delta = 1/10; with sigma_p^2 s of order n^4 it forces delta >= m_k/n"
         )
     )
+
+
+@book.claim(
+    "Beyond.starts",
+    "Sizes at the start under Condition 3.1",
+    kind="probability",
+    hypotheses=[],
+    origin="ours",
+    uses=["C.4", "C.9"],
+    repairs=["C.8", "Eq.2-3", "C.10"],
+    statement=r"\beta_\mu,\beta_\xi\ \text{with}\ \max(m_k,m_v)n\ \text{in the logarithms},\ \max_s|q_{si}^{(0)}|\ge\tfrac14\sigma_0\sigma_p\sqrt s\ \forall i,\ |q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu\ \forall s,i",
+    reading="what is used of Lemmas C.8 and C.10: m_k >= 1.05 log(8n/delta), delta = n^(-1/3), m_k = O(n^1/4), log m_v below a power of n",
+)
+def starts(lab: Laboratory) -> Verdict:
+    """Union bounds with all rows, lower bounds for all samples, and room in the bound of Lemma C.10."""
+    squares = (Fraction(2), Fraction(4))
+    upper = [
+        upper_bounds(lab, name, squares, rows, ("2 log(12 m/delta)", "4 log(12 m n/delta)"))
+        for name, rows in (("q", 1), ("k", 1), ("row", 2))
+    ]
+    # sigma_p^2 s >= c m_k^2 n^2 log / delta^2, with sigma_p^2 s of order n^4, m_k^2 = n^1/2 and delta^-2 = n^2/3
+    room = vanishing("the bound of Lemma C.10 over sigma_p^2 s", n=Fraction(1, 2) + 2 + Fraction(2, 3) - 4)
+    return upper[0] & upper[1] & upper[2] & lower_bounds(lab) & room & erf_bound()
 
 
 @book.claim(

@@ -186,6 +186,7 @@ on_path(
         "upper bound for later times": _upper_for_ever,
     },
     where="Remark E.4, Eq. (21)",
+    repairs=["E.3"],
     uses=["E.2", "E.3"],
     statement=r"t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps\ (21);\ \text{the upper bound for all later}\ t",
     reading="all pairs; T_2^+ is T_2 here, the upper bound to the end of the run",
