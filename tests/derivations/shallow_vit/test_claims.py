@@ -216,7 +216,7 @@ def test_one_slip_is_one_cause_and_the_main_theorems_say_whether_they_stand(outc
                 causes.setdefault(part.cause, set()).add(id)
     assert causes["lost-eta"] >= {"Thm.1", "Prop.1", "Eq.34", "Eq.38", "Eq.36", "Eq.102-107", "Eq.195-197"}
     assert causes["sign-of-a"] == {"Lem.4", "Eq.93", "Eq.31", "Eq.94-98"}
-    assert len(causes["one-over-sqrt-B"]) == 8 and len(causes) == 24
+    assert len(causes["one-over-sqrt-B"]) == 8 and len(causes) == 26
     assert {id: outcomes[id].stands for id in ("Thm.1", "Prop.1", "Prop.2")} == dict.fromkeys(
         ("Thm.1", "Prop.1", "Prop.2"), "falls"
     )
