@@ -28,7 +28,7 @@ from .common_runs import (
 
 SMALL = replace(MAIN, xi=1e-4)
 SEEDS = 20
-STEP_SIZES = (0.016, 0.4, 5)  # ends and number; a new draw still covers a decade
+STEP_SIZES = (0.018, 0.4, 7)  # ends and number; a new draw still covers a decade
 BATCHES = tuple(
     2 * 10**k for k in range(7)
 )  # a full batch of copies of both samples makes the same step as one of each

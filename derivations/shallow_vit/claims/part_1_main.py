@@ -554,7 +554,7 @@ def fractions(lab: Laboratory) -> Verdict:
 )
 def power_of_alpha(lab: Laboratory) -> Verdict:
     """eta T for alpha_* from 0.05 to 0.5; with confusion tokens alpha_* - alpha_# takes its place (Beyond.constant)."""
-    shares = [p["alpha_s"] for p in lab.draw.along("alpha_s", 0.025, 0.5, 6)]
+    shares = [p["alpha_s"] for p in lab.draw.along("alpha_s", 0.028, 0.5, 7)]
     cases = [replace(BY_STEP, alpha_s=a, alpha_c=0.0, eta=0.4, steps=3000) for a in shares]
     return mean_times(lab, cases).order("alpha_s", -1, "Theta", towards="zero")
 

@@ -234,6 +234,7 @@ def time_of(lab: Laboratory, case: Case, seed: int) -> float:
     "The constant of the stopping time",
     kind="order",
     uses=["Thm.1"],
+    level="full",
     origin="ours",
     hypotheses=(),
     statement=r"\eta T(\alpha_*-\alpha_\#)=c(M,\xi\sqrt m),\ \text{falling in }\xi\sqrt m",

@@ -195,8 +195,11 @@ CLAIMS = {  # evidence, and what it must notice
 }
 
 
+LONG = ("Beyond.merged-runs", "Beyond.logistic-runs")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("id", CLAIMS)
+@pytest.mark.parametrize("id", [pytest.param(id, marks=pytest.mark.nightly) if id in LONG else id for id in CLAIMS])
 def test_claims_hold_and_notice_what_is_broken(id: str) -> None:
     evidence, mutation = CLAIMS[id]
     outcome = book.run(book[id])
