@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +107,9 @@ def progress_bar(title: str) -> Iterator[Progress]:
 @contextmanager
 def _bar_below_the_cell(title: str) -> Iterator[Progress]:
     """A bar of HTML that needs no widgets, drawn at most five times a second and taken away at the end."""
-    screen: Any = import_module("IPython.display")
+    import IPython.display
+
+    screen: Any = IPython.display
     shown, last = screen.display(screen.HTML(_bar(title, None)), display_id=True), [0.0]
 
     def progress(step: str, fraction: float) -> None:
