@@ -107,8 +107,9 @@ def progress_bar(title: str) -> Iterator[Progress]:
 @contextmanager
 def _bar_below_the_cell(title: str) -> Iterator[Progress]:
     """A bar of HTML that needs no widgets, drawn at most five times a second and taken away at the end."""
-    from IPython import display as screen
+    import IPython.display
 
+    screen: Any = IPython.display
     shown, last = screen.display(screen.HTML(_bar(title, None)), display_id=True), [0.0]
 
     def progress(step: str, fraction: float) -> None:
