@@ -94,10 +94,10 @@ def start(case: Case, rng: np.random.Generator) -> tuple[Network, setting.Featur
     made, mu = setting.features(case, rng), patterns(case)
     hidden = setting.hidden(case, rng)
     dual = np.linalg.pinv(mu).T if case.overlap else mu
-    W = [image.T @ dual for image in (made.v, made.kappa, made.rho)]
-    W = [x / max(1.0, float(np.linalg.norm(x, 2))) for x in W] if case.overlap else W
-    value, key, query = W
-    return Network(hidden, value, key, query, setting.readout(case, rng)), made
+    W_V, W_K, W_Q = (image.T @ dual for image in (made.v, made.kappa, made.rho))
+    if case.overlap:
+        W_V, W_K, W_Q = (x / max(1.0, float(np.linalg.norm(x, 2))) for x in (W_V, W_K, W_Q))
+    return Network(hidden, W_V, W_K, W_Q, setting.readout(case, rng)), made
 
 
 def lay_out(
