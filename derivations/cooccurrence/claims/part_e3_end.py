@@ -31,7 +31,7 @@ from ..special.trained_network import word_weights
 from ..special.trajectories import class_sums, values_along
 from .book import NUMBERS, book
 from .common_hypotheses import MANY_WORDS, PHASES
-from .common_limit import as_regression, level_three, margins, states, whole_six
+from .common_limit import WHY_MEASURED, as_regression, level_three, margins, states, whole_six
 from .common_runs import M1, T1, L, always, likely, ordered, phase_one
 from .part_e2_terms import (
     CONSTANT,
@@ -210,6 +210,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
     right = mean.order("n", 0) & as_regression(lab, points[0], 10.0)
     return (
         whole.order("n", 0)
+        .adding(why_measured=WHY_MEASURED)
         .correcting(r"\tfrac1n\partial_t(\dots)=-\Theta(\sigma_1^2mm_1)", right, "the sums lack 1/n")
         .blaming("misprint", "lost-1/n")
     )
@@ -360,6 +361,9 @@ def pair_rate_in_n(lab: Laboratory) -> Verdict:
         return irrelevant_pair_rate(lab, p) * p["L"] * (p["L"] ** 2 + p["n"]) * float(p["m"]) ** 0.5
 
     printed = measure("dp/dt of two irrelevant words over its order", points, ratio).order("n", 0, "O")
+    printed = printed.adding(
+        why_measured="at leading order in 1/m and 1/n: a lower bound of what is left out was not tried"
+    )
     right = at_most(lab, lambda c, x: softmax_speed(c, x, True))
     if right.as_stated != HOLDS:
         return right

@@ -163,7 +163,7 @@ def irrelevant_at_hitting(lab: Laboratory) -> Verdict:
             sizes.append(abs(float(np.trapezoid(rate * taus, np.log(taus)))))
         return max(sizes) * p["n"] * p["L"] / np.log(float(p["m"])) ** 2
 
-    seen = measure("the largest C with an irrelevant word over its order", tied_points(lab), largest)
+    seen = measure("the largest C with an irrelevant word over its order", tied_points(lab, one_n=True), largest)
     return seen.order("m", 0, "O") & total
 
 
