@@ -62,7 +62,10 @@ class ManySamples:
         leaves = list(self.program.tables.values())
         self.output = next(name for name in self.program.observables if name != "loss")
         self.pairs = pairs
-        roots = [*blocks.gradient(self.program.loss, leaves, SoftmaxPairs(pairs)), self.program.observables[self.output]]
+        roots = [
+            *blocks.gradient(self.program.loss, leaves, SoftmaxPairs(pairs)),
+            self.program.observables[self.output],
+        ]
         self._kernel = BlockKernel(roots, self.parameters, self.varying)
 
     def slopes(self, tables: Mapping[str, np.ndarray], given: np.ndarray) -> tuple[Arrays, np.ndarray]:

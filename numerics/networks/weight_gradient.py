@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from odesys.expr import blocks
+from odesys.expr.blocks import Block
 from odesys.model.paths import Letter, Path
 from odesys.program.program import Program
 from odesys.program.spaces import Words
@@ -77,6 +79,9 @@ class WeightGradient:
         self.moved = sorted(moved)
         slopes = blocks.gradient(program.loss, [leaves[k] for k in self.moved], SoftmaxPairs(pairs))
         self.slopes = BlockKernel(slopes, parameters, varying)
+        self.far = 1e-250 ** (1 / _degree(slopes))  # products of factors that are larger stay in the range of floats
+        factors = [block for block in blocks.topological(slopes) if _may_be_tiny(block)]
+        self._watched = lambda: BlockKernel([*slopes, *factors], parameters, varying)
         self.observables = tuple(program.observables)
         self.values = BlockKernel(list(program.observables.values()), parameters, varying)
 
@@ -116,15 +121,25 @@ class WeightGradient:
             slopes = dict(zip(self.moved, self.slopes(self._tables(images, vectors)), strict=True))
         return {name: self._mean(name, weights, images, slopes) for name in self.train}
 
+    @cached_property
+    def watched(self) -> BlockKernel:
+        """The slopes, then all values of functions that enter them."""
+        return self._watched()
+
     def signs(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
-        """The signs of `means`, also where slopes are outside the range of floats."""
+        """The signs of `means`, also where slopes are outside the range of floats.
+
+        A slope is a sum of products of tables and values of functions: where none of them is tiny floats are enough.
+        """
         images = self._images(weights, vectors)
-        tables = {
-            name: table if name == VARYING else Wide.of(table)
-            for name, table in self._tables(images, vectors).items()
-        }
+        tables = self._tables(images, vectors)
         with np.errstate(all="ignore"):
-            slopes = dict(zip(self.moved, self.slopes(tables), strict=True))
+            found: list[Any] = self.watched(tables)
+            factors = [*found[len(self.moved) :], *(np.where(t == 0, 1.0, t) for t in tables.values())]
+            if not all(np.abs(factor).min() > self.far for factor in factors):
+                wide: Any = {name: t if name == VARYING else Wide.of(t) for name, t in tables.items()}
+                found = self.slopes(wide)
+            slopes = dict(zip(self.moved, found[: len(self.moved)], strict=True))
             return {name: np.sign(self._mean(name, weights, images, slopes)) for name in self.train}
 
     def _mean(self, name: str, weights: Mapping[str, np.ndarray], images: list[np.ndarray], slopes: Any) -> Any:
@@ -192,6 +207,24 @@ class WeightGradient:
         if VARYING in vectors:
             out[VARYING] = vectors[VARYING]
         return out
+
+
+def _may_be_tiny(block: Block) -> bool:
+    """True for values of functions, but for gates: a gate that is 0 is so in exact numbers too."""
+    return block.op == "shifted_exp" or (block.op == "apply" and block.data is not blocks.STEP)
+
+
+def _degree(roots: Sequence[Block]) -> int:
+    """The largest number of tables and values of functions that are multiplied with each other."""
+    degrees: dict[int, int] = {}
+    for block in blocks.topological(roots):
+        below = [degrees[id(a)] for a in block.args]
+        if block.op in ("multiply", "matmul"):
+            degrees[id(block)] = sum(below)
+        else:
+            read = block.op == "leaf" or block.op == "shifted_exp" or block.op == "apply"
+            degrees[id(block)] = 1 if read else max(below, default=0)
+    return max(1, *(degrees[id(root)] for root in roots))
 
 
 def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-r"""Floats with exponents of their own, :math:`m\,2^e`: signs of numbers that underflow, such as slopes late in training.
+r"""Floats with exponents of their own, :math:`m\,2^e`: signs of numbers that underflow.
 
 They go through the same calls of NumPy as floats do: sums, products, matrix products, exponentials and what reads them.
 A digit is lost where it is lost in floats; a number is zero only if it is zero without bounds on exponents.
@@ -14,7 +14,7 @@ from scipy.special import expit, log_expit
 
 from odesys.errors import ModelError
 
-NONE = -(2**40)  # the exponent of zero
+NONE = -(2.0**40)  # the exponent of zero
 SAFE, CLOSE = 2.0**-900, 400  # below SAFE floats may have lost terms; weights within 2^CLOSE of each other never do
 
 
@@ -45,7 +45,7 @@ class Wide(np.lib.mixins.NDArrayOperatorsMixin):
         if self.given is not None:
             (values, e), self.given = self.given, None
             self._m, shift = np.frexp(values)
-            self._e = np.where(self._m == 0, NONE, e + shift.astype(np.int64))
+            self._e = np.where(self._m == 0, NONE, e + shift)
         return self._m, self._e
 
     @classmethod
@@ -63,12 +63,13 @@ class Wide(np.lib.mixins.NDArrayOperatorsMixin):
     @classmethod
     def exp(cls, logs: np.ndarray) -> Self:
         """The exponential of floats."""
-        e = np.rint(np.maximum(logs, float(NONE)) / np.log(2))
-        return cls.scaled(np.exp(logs - e * np.log(2)), e.astype(np.int64))
+        e = np.rint(np.maximum(logs, NONE) / np.log(2))
+        return cls.scaled(np.exp(logs - e * np.log(2)), e)
 
     def floats(self) -> np.ndarray:
         """As floats, where what is too small is 0."""
-        return _shifted(self.m, self.e)
+        m, e = self._read()
+        return _shifted(2 * m, e - 1)
 
     def sign(self) -> np.ndarray:
         """-1, 0 or 1."""
@@ -92,7 +93,8 @@ class Wide(np.lib.mixins.NDArrayOperatorsMixin):
 
     def reshape(self, *shape: Any) -> Self:
         """As of arrays."""
-        return type(self)(self.m.reshape(*shape), self.e.reshape(*shape))
+        m, e = self._read()
+        return type(self)(m.reshape(*shape), e.reshape(*shape))
 
     def transpose(self, *order: Any) -> Self:
         """As of arrays."""
@@ -135,7 +137,7 @@ def _wide(values: Any) -> Wide:
 
 
 def _shifted(m: np.ndarray, e: np.ndarray) -> np.ndarray:
-    return np.ldexp(m, np.clip(e, -(2**20), 2**20).astype(np.int32))
+    return m * np.exp2(e)
 
 
 def _add(left: Any, right: Any) -> Wide:
@@ -164,7 +166,7 @@ def _largest(x: Wide, axis: int, keepdims: bool) -> Wide:
 
 def _counted(places: np.ndarray, x: Wide, length: int) -> Wide:
     """Sums of the entries that have the same place."""
-    top = np.full(length, NONE, dtype=np.int64)
+    top = np.full(length, NONE, dtype=float)
     np.maximum.at(top, places, x.e)
     return Wide.scaled(np.bincount(places, _shifted(x.m, x.e - top[places]), length), top)
 
@@ -181,7 +183,7 @@ def _matmul(left: Any, right: Any) -> Wide:
         top = rise.max(axis=-2, keepdims=True)
         out = m @ _shifted(b.m, rise - top)
     else:
-        seen = weight[weight > NONE // 2]
+        seen = weight[weight > NONE / 2]
         top = np.full((*(1,) * (b.ndim - 1), 1), seen.max() if seen.size else 0)
         if seen.size and seen.max() - seen.min() > CLOSE:
             top = np.where(b != 0, weight[..., :, None], NONE).max(axis=-2, keepdims=True)

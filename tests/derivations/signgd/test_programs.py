@@ -25,7 +25,11 @@ def drawn(seed: int, n: int, L: int, d: int, m_k: int = 3, m_v: int = 2, scale: 
     """Gaussian patches and weights, and random labels."""
     rng = np.random.default_rng(seed)
     shapes = (m_k, d), (m_k, d), (2, m_v, d)
-    return Weights(*(scale * rng.normal(size=s) for s in shapes)), rng.normal(size=(n, L, d)), rng.choice([-1.0, 1.0], n)
+    return (
+        Weights(*(scale * rng.normal(size=s) for s in shapes)),
+        rng.normal(size=(n, L, d)),
+        rng.choice([-1.0, 1.0], n),
+    )
 
 
 def same_signs(weights: Weights, x: np.ndarray, y: np.ndarray) -> None:
@@ -56,7 +60,7 @@ def test_signs_where_attention_and_slopes_underflow(L: int, scale: float) -> Non
     assert scale < 300 or np.abs(seen.f).max() > 800
 
 
-@pytest.mark.parametrize(("letter", "eta"), [("a", 1e-4), ("d", 1e-4), ("d", 5e-3)])
+@pytest.mark.parametrize(("letter", "eta"), [("a", 5e-4), ("d", 5e-4), ("d", 1e-2)])
 def test_signs_on_runs_of_the_paper(letter: str, eta: float) -> None:
     """At every recorded step, to the end; with the large step margins reach hundreds."""
     data = make(published(letter, 200), (3, 0))
@@ -70,8 +74,8 @@ def test_signs_on_runs_of_the_paper(letter: str, eta: float) -> None:
         margins.append(seen.max())
         return {}
 
-    network.train(data, network.gaussian(data.case, (3, 1)), Optimiser("signgd", eta), 1500, 50, watch=watch)
-    assert len(margins) == 31 and margins[-1] > (100 if eta > 1e-3 else 1)
+    network.train(data, network.gaussian(data.case, (3, 1)), Optimiser("signgd", eta), 400, 20, watch=watch)
+    assert len(margins) == 21 and margins[-1] > (100 if eta > 1e-3 else 1)
 
 
 @pytest.mark.parametrize("scale", [1.0, 5.0, 12.0])
