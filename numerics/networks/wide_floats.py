@@ -73,7 +73,7 @@ class Wide(np.lib.mixins.NDArrayOperatorsMixin):
 
     def sign(self) -> np.ndarray:
         """-1, 0 or 1."""
-        return np.sign(self._m)
+        return np.asarray(np.sign(self._m))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -137,7 +137,7 @@ def _wide(values: Any) -> Wide:
 
 
 def _shifted(m: np.ndarray, e: np.ndarray) -> np.ndarray:
-    return m * np.exp2(e)
+    return np.asarray(m * np.exp2(e))
 
 
 def _add(left: Any, right: Any) -> Wide:
