@@ -81,7 +81,7 @@ class WeightGradient:
         self.slopes = BlockKernel(slopes, parameters, varying)
         self.far = 1e-250 ** (1 / _degree(slopes))  # products of factors that are larger stay in the range of floats
         factors = [block for block in blocks.topological(slopes) if _may_be_tiny(block)]
-        self._watched = lambda: BlockKernel([*slopes, *factors], parameters, varying)
+        self._watched = [*slopes, *factors], parameters, varying
         self.observables = tuple(program.observables)
         self.values = BlockKernel(list(program.observables.values()), parameters, varying)
 
@@ -124,7 +124,7 @@ class WeightGradient:
     @cached_property
     def watched(self) -> BlockKernel:
         """The slopes, then all values of functions that enter them."""
-        return self._watched()
+        return BlockKernel(*self._watched)
 
     def signs(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
         """The signs of `means`, also where slopes are outside the range of floats.
@@ -146,8 +146,8 @@ class WeightGradient:
         total: Any = None
         for part in self.parts[name]:
             slope = slopes[part.table].mT if part.turned else slopes[part.table]
-            ends = (None if k is None else images[k] for k in (part.rows, part.columns))
-            term = _mean_sandwich(*ends, slope)
+            rows, columns = (None if k is None else images[k] for k in (part.rows, part.columns))
+            term = _mean_sandwich(rows, columns, slope)
             total = term if total is None else total + term
         return np.zeros(weights[name].shape[1:]) if total is None else total
 
