@@ -8,6 +8,7 @@ Training sets that are drawn by the thousand, or batches that change at every st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from odesys.program.data import Data
 from odesys.program.program import read_program
 
 from .block_kernel import VARYING, BlockKernel
+from .softmax_pairs import SHORT, SoftmaxPairs
 from .weight_gradient import Arrays, WeightGradient
 
 
@@ -37,6 +39,8 @@ class ManySamples:
         The names of these parameters, in the order of their columns.
     parameters : Mapping[str, float], optional
         The values of all others.
+    pairs : int, optional
+        A softmax over at most so many entries is differentiated by pairs of them, without cancellation.
 
     Examples
     --------
@@ -52,7 +56,13 @@ class ManySamples:
     """
 
     def __init__(
-        self, model: Any, data: Data, loss: Any, varying: Sequence[str], parameters: Mapping[str, float] | None = None
+        self,
+        model: Any,
+        data: Data,
+        loss: Any,
+        varying: Sequence[str],
+        parameters: Mapping[str, float] | None = None,
+        pairs: int = SHORT,
     ) -> None:
         if len(data) != 1:
             raise ModelError(f"write one sample, with what differs as parameters; these are {len(data)}")
@@ -61,9 +71,12 @@ class ManySamples:
         self.names = {naming.leaf(path): str(self.program.tables[path].data) for path in self.paths}
         leaves = list(self.program.tables.values())
         self.output = next(name for name in self.program.observables if name != "loss")
-        roots = [*blocks.gradient(self.program.loss, leaves), self.program.observables[self.output]]
+        self.pairs = pairs
+        roots = [
+            *blocks.gradient(self.program.loss, leaves, SoftmaxPairs(pairs)),
+            self.program.observables[self.output],
+        ]
         self._kernel = BlockKernel(roots, self.parameters, self.varying)
-        self._reverse: WeightGradient | None = None
 
     def slopes(self, tables: Mapping[str, np.ndarray], given: np.ndarray) -> tuple[Arrays, np.ndarray]:
         """The mean slope by every table of path scalars, and the margin (or output) of each sample.
@@ -79,17 +92,30 @@ class ManySamples:
         return means, seen.reshape(-1)
 
     def gradients(
-        self, weights: Mapping[str, np.ndarray], words: np.ndarray, given: np.ndarray
-    ) -> dict[str, np.ndarray]:
+        self, weights: Mapping[str, np.ndarray], words: np.ndarray | Mapping[str, np.ndarray], given: np.ndarray
+    ) -> Arrays:
         """The mean slope by every map; `words` has the tokens of each sample as columns, shape (samples, d, tokens).
 
-        The words of the program then are the tokens of a sample, whatever their inner products.
+        The words of the program then are the tokens of a sample, whatever their inner products. Where maps read more
+        sets of words than one, `words` has the vectors of each by its name, with 1 in place of the number of samples
+        where they all have the same.
         """
-        if self._reverse is None:
-            self._reverse = WeightGradient(self.program, self.program.maps, self.parameters, self.varying)
+        return self._reverse.means(*self._arrays(weights, words, given))
+
+    def signs(
+        self, weights: Mapping[str, np.ndarray], words: np.ndarray | Mapping[str, np.ndarray], given: np.ndarray
+    ) -> Arrays:
+        """The signs of `gradients`, also where slopes underflow in floats: what sign descent moves along."""
+        return self._reverse.signs(*self._arrays(weights, words, given))
+
+    @cached_property
+    def _reverse(self) -> WeightGradient:
+        return WeightGradient(self.program, self.program.maps, self.parameters, self.varying, self.pairs)
+
+    def _arrays(self, weights: Mapping[str, np.ndarray], words: Any, given: np.ndarray) -> tuple[Arrays, Arrays]:
         several = {name: np.asarray(array, dtype=float)[None] for name, array in weights.items()}
-        found = self._reverse.gradients(several, {"E": words, VARYING: self._given(given)})
-        return {name: slope.mean(axis=0) for name, slope in found.items()}
+        vectors = words if isinstance(words, Mapping) else {"E": words}
+        return several, {**vectors, VARYING: self._given(given)}
 
     def _given(self, given: np.ndarray) -> np.ndarray:
         array = np.asarray(given, dtype=float)

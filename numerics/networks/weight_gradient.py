@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from odesys.expr import blocks
+from odesys.expr.blocks import Block
 from odesys.model.paths import Letter, Path
 from odesys.program.program import Program
 from odesys.program.spaces import Words
 
 from .block_kernel import VARYING, BlockKernel
+from .softmax_pairs import SHORT, SoftmaxPairs
+from .wide_floats import Wide
 
 Arrays = dict[str, np.ndarray]
 
@@ -55,7 +59,12 @@ class WeightGradient:
     """
 
     def __init__(
-        self, program: Program, train: Sequence[str], parameters: Mapping[str, float], varying: Sequence[str] = ()
+        self,
+        program: Program,
+        train: Sequence[str],
+        parameters: Mapping[str, float],
+        varying: Sequence[str] = (),
+        pairs: int = SHORT,
     ) -> None:
         self.pins = program.naming.pins
         self.paths = tuple(program.tables)
@@ -68,8 +77,11 @@ class WeightGradient:
         self.parts = {name: self._parts(name) for name in self.train}
         moved = {part.table for parts in self.parts.values() for part in parts}
         self.moved = sorted(moved)
-        slopes = blocks.gradient(program.loss, [leaves[k] for k in self.moved])
+        slopes = blocks.gradient(program.loss, [leaves[k] for k in self.moved], SoftmaxPairs(pairs))
         self.slopes = BlockKernel(slopes, parameters, varying)
+        self.far = 1e-250 ** (1 / _degree(slopes))  # products of factors that are larger stay in the range of floats
+        factors = [block for block in blocks.topological(slopes) if _may_be_tiny(block)]
+        self._watched = [*slopes, *factors], parameters, varying
         self.observables = tuple(program.observables)
         self.values = BlockKernel(list(program.observables.values()), parameters, varying)
 
@@ -101,6 +113,43 @@ class WeightGradient:
                 total = term if total is None else total + term
             out[name] = np.zeros(weights[name].shape) if total is None else total
         return out
+
+    def means(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
+        """The mean of `gradients` over the first axis, which is never written out."""
+        images = self._images(weights, vectors)
+        with np.errstate(all="ignore"):
+            slopes = dict(zip(self.moved, self.slopes(self._tables(images, vectors)), strict=True))
+        return {name: self._mean(name, weights, images, slopes) for name in self.train}
+
+    @cached_property
+    def watched(self) -> BlockKernel:
+        """The slopes, then all values of functions that enter them."""
+        return BlockKernel(*self._watched)
+
+    def signs(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
+        """The signs of `means`, also where slopes are outside the range of floats.
+
+        A slope is a sum of products of tables and values of functions: where none of them is tiny floats are enough.
+        """
+        images = self._images(weights, vectors)
+        tables = self._tables(images, vectors)
+        with np.errstate(all="ignore"):
+            found: list[Any] = self.watched(tables)
+            factors = [*found[len(self.moved) :], *(np.where(t == 0, 1.0, t) for t in tables.values())]
+            if not all(np.abs(factor).min() > self.far for factor in factors):
+                wide: Any = {name: t if name == VARYING else Wide.of(t) for name, t in tables.items()}
+                found = self.slopes(wide)
+            slopes = dict(zip(self.moved, found[: len(self.moved)], strict=True))
+            return {name: np.sign(self._mean(name, weights, images, slopes)) for name in self.train}
+
+    def _mean(self, name: str, weights: Mapping[str, np.ndarray], images: list[np.ndarray], slopes: Any) -> Any:
+        total: Any = None
+        for part in self.parts[name]:
+            slope = slopes[part.table].mT if part.turned else slopes[part.table]
+            rows, columns = (None if k is None else images[k] for k in (part.rows, part.columns))
+            term = _mean_sandwich(rows, columns, slope)
+            total = term if total is None else total + term
+        return np.zeros(weights[name].shape[1:]) if total is None else total
 
     # ---- plan ------------------------------------------------------------------------------------------------------
 
@@ -160,6 +209,24 @@ class WeightGradient:
         return out
 
 
+def _may_be_tiny(block: Block) -> bool:
+    """True for values of functions, but for gates: a gate that is 0 is so in exact numbers too."""
+    return block.op == "shifted_exp" or (block.op == "apply" and block.data is not blocks.STEP)
+
+
+def _degree(roots: Sequence[Block]) -> int:
+    """The largest number of tables and values of functions that are multiplied with each other."""
+    degrees: dict[int, int] = {}
+    for block in blocks.topological(roots):
+        below = [degrees[id(a)] for a in block.args]
+        if block.op in ("multiply", "matmul"):
+            degrees[id(block)] = sum(below)
+        else:
+            read = block.op == "leaf" or block.op == "shifted_exp" or block.op == "apply"
+            degrees[id(block)] = 1 if read else max(below, default=0)
+    return max(1, *(degrees[id(root)] for root in roots))
+
+
 def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
     """rows slope columns', in the cheaper order; None stands for the identity."""
     value: np.ndarray
@@ -169,3 +236,18 @@ def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | 
     (p, r), (q, c) = rows.shape[-2:], columns.shape[-2:]
     value = (rows @ slope) @ columns.mT if p * c * (r + q) < r * q * (c + p) else rows @ (slope @ columns.mT)
     return value
+
+
+def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any) -> Any:
+    """The mean of rows slope columns' over the first axis, as one product of matrices where columns differ."""
+    if rows is not None and len(rows) > 1:
+        rows, slope = None, rows @ slope
+    count = max(len(slope), 1 if columns is None else len(columns))
+    slope = np.broadcast_to(slope / count, (count, *slope.shape[1:]))
+    if columns is not None and len(columns) > 1:
+        _, p, q = slope.shape
+        value = slope.transpose(1, 0, 2).reshape(p, count * q) @ columns.mT.reshape(count * q, -1)
+    else:
+        value = slope.sum(axis=0)
+        value = value if columns is None else value @ columns[0].mT
+    return value if rows is None else rows[0] @ value

@@ -251,8 +251,13 @@ def topological(roots: Sequence[Block]) -> list[Block]:
     return order
 
 
-def gradient(output: Block, wrt: Sequence[Block]) -> list[Block]:
+Rule = Callable[[Block, Block], list[tuple[Block, Block]] | None]
+
+
+def gradient(output: Block, wrt: Sequence[Block], rule: Rule | None = None) -> list[Block]:
     """Reverse derivative of the sum of all entries of `output` by each block of `wrt`; gates count as constants.
+
+    `rule` gets a block and the slope by it, and may give pairs (block below, slope) in place of those of its operation.
 
     >>> import numpy as np
     >>> from odesys import blocks
@@ -267,7 +272,8 @@ def gradient(output: Block, wrt: Sequence[Block]) -> list[Block]:
             continue
         total = add(*adjoint[id(block)])
         adjoint[id(block)] = [total]
-        for argument, slope in _pullback(block, total):
+        own = None if rule is None else rule(block, total)
+        for argument, slope in _pullback(block, total) if own is None else own:
             adjoint.setdefault(id(argument), []).append(slope)
     return [add(*adjoint[id(b)]) if id(b) in adjoint else zeros(b.shape) for b in wrt]
 

@@ -1,24 +1,37 @@
-r"""The transformer with sign descent, Adam and gradient descent, by hand; here because optimisers are compared.
+r"""The transformer with sign descent, Adam and gradient descent; here because optimisers are compared.
 
 .. math::
     f = \sum_{l,a} s_{la}\langle v, x^{(a)}\rangle,\qquad s_{l\cdot} = \mathrm{softmax}_a\Big(\sum_r
     \langle w_{Q,r}, x^{(l)}\rangle\langle w_{K,r}, x^{(a)}\rangle\Big),\qquad v = \bar w_{V,1} - \bar w_{V,-1} .
 
-No derived equation is used here. Only coordinates that some patch has can move, so the gradient is made of those alone.
-For signs, every coordinate's gradient is divided by its own largest positive weight (softmax product times loss
-derivative, as logarithms): the sign is the one of exact arithmetic also where weights underflow.
+Gradients and their signs are those of the program `derivations.signgd.dynamics.model` over arrays of patches; signs are
+those without bounds on exponents, also where softmax products and loss slopes underflow. Only coordinates that some
+patch has can move, so only those are trained.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from odesys import IntegrationError, ParameterError, Progress, row_softmax, silent
+from odesys import (
+    Data,
+    IntegrationError,
+    ManySamples,
+    ParameterError,
+    Progress,
+    Sample,
+    Words,
+    logistic,
+    row_softmax,
+    silent,
+)
 
+from .. import dynamics
 from ..setting import Case
 from . import recursion
 from .recursion import Run, State, check_steps
@@ -56,79 +69,35 @@ def gaussian(case: Case, seed: int | tuple[int, ...]) -> Weights:
 
 @dataclass(frozen=True, eq=False)
 class Forward:
-    """What the model computes on samples: queries and keys (n, L, m_k), log attention (n, L, L), values, outputs."""
+    """What the model computes on samples: queries and keys (n, L, m_k), attention s_la (n, L, L), outputs (n,)."""
 
     queries: np.ndarray
     keys: np.ndarray
-    log_attention: np.ndarray
-    u: np.ndarray
+    attention: np.ndarray
     f: np.ndarray
-
-    @property
-    def attention(self) -> np.ndarray:
-        """Attention s_la, row l the query."""
-        return np.exp(self.log_attention)
 
 
 def forward(weights: Weights, x: np.ndarray) -> Forward:
     """Outputs of the model on patches x (n, L, d)."""
     queries, keys = x @ weights.W_Q.T, x @ weights.W_K.T
-    scores = queries @ np.swapaxes(keys, 1, 2)
-    top = scores.max(axis=2, keepdims=True)
-    log_attention = scores - top - np.log(np.exp(scores - top).sum(axis=2, keepdims=True))
-    u = x @ weights.v
-    f = np.einsum("nla,na->n", np.exp(log_attention), u)
-    return Forward(queries, keys, log_attention, u, f)
+    attention = row_softmax(queries @ np.swapaxes(keys, 1, 2))
+    return Forward(queries, keys, attention, np.einsum("nla,na->n", attention, x @ weights.v))
 
 
-def slopes(found: Forward) -> tuple[np.ndarray, np.ndarray]:
-    r"""df/dz_la over the largest product of two attentions of its row, and the logarithm of that product.
-
-    :math:`\partial f/\partial z_{la} = s_{la}\sum_b s_{lb}(u_a - u_b)`, which has no cancellation for s near 1.
-    """
-    logs = found.log_attention
-    first = logs.max(axis=2)
-    second = np.sort(logs, axis=2)[:, :, -2]
-    scale = first + second
-    powers = logs[:, :, :, None] + logs[:, :, None, :] - scale[:, :, None, None]
-    powers[..., np.eye(logs.shape[2], dtype=bool)] = -np.inf  # a patch against itself has no gap, and s^2 may be large
-    pairs = np.exp(powers)
-    gaps = found.u[:, None, :, None] - found.u[:, None, None, :]
-    return (pairs * gaps).sum(axis=3), scale
+@lru_cache(maxsize=64)
+def _program(L: int, m_k: int) -> ManySamples:
+    """The model on one sample of L patches, whose label and patches are arrays later."""
+    words = Words([f"x{a}" for a in range(1, L + 1)])
+    return ManySamples(dynamics.model(words, m_k), Data(words, [Sample(words.words, "y")]), logistic, ["y"], pairs=L)
 
 
-def gradient(weights: Weights, data_x: np.ndarray, y: np.ndarray, relative: bool = False) -> tuple[Weights, np.ndarray]:
-    """Gradient of the training loss and the margins; `relative` divides every coordinate by a positive number."""
-    found = forward(weights, data_x)
-    n, L, d = data_x.shape
-    margins = y * found.f
-    slope, scale = slopes(found)
-    log_g = -np.logaddexp(0.0, margins)
-    sign = -y[:, None]  # dL/df = -y g / n
-    flat = data_x.reshape(n * L, d)
-    rows = log_g[:, None] + scale  # logarithm of the positive weight of query row (i, l)
-    best = scale.max(axis=1)
-    per_query = sign[:, :, None] * (slope @ found.keys) / n
-    inner = np.einsum("nla,nlr->nar", slope * np.exp(scale - best[:, None])[:, :, None], found.queries)
-    per_key = sign[:, :, None] * inner / n
-    mass = sign * np.exp(found.log_attention).sum(axis=1) / n  # of patch a in df/dv
-    keys = np.broadcast_to((log_g + best)[:, None], (n, L))
-    losses = np.broadcast_to(log_g[:, None], (n, L))
-    W_Q = per_query.reshape(n * L, -1).T @ _weighted(flat, rows.ravel(), relative)
-    W_K = per_key.reshape(n * L, -1).T @ _weighted(flat, keys.ravel(), relative)
-    value = mass.reshape(1, n * L) @ _weighted(flat, losses.ravel(), relative)
-    m_v = weights.W_V.shape[1]
-    W_V = np.broadcast_to(np.array([1.0, -1.0])[:, None, None] / m_v * value, weights.W_V.shape)
-    return Weights(W_Q, W_K, W_V), margins
-
-
-def _weighted(flat: np.ndarray, logs: np.ndarray, relative: bool) -> np.ndarray:
-    """Patches times exp(logs); relative: over the largest weight among the patches that have the coordinate."""
-    if not relative:
-        return flat * np.exp(logs)[:, None]
-    top = np.where(flat != 0, logs[:, None], -np.inf).max(axis=0)
-    with np.errstate(invalid="ignore"):
-        return np.where(flat != 0, flat * np.exp(np.minimum(logs[:, None] - top, 0.0)), 0.0)
+def gradient(weights: Weights, x: np.ndarray, y: np.ndarray, signs: bool = False) -> Weights:
+    """Gradient of the training loss on patches x (n, L, d), or the signs of its entries, by the program."""
+    made, m_v = _program(x.shape[1], len(weights.W_Q)), weights.W_V.shape[1]
+    maps = {"v": weights.W_V.reshape(2 * m_v, -1), "q": weights.W_Q, "k": weights.W_K}
+    readout = np.repeat([1.0, -1.0], m_v)[None, :, None] / m_v
+    found = (made.signs if signs else made.gradients)(maps, {"E": x.mT, "c": readout}, y[:, None])
+    return Weights(found["q"], found["k"], found["v"].reshape(weights.W_V.shape))
 
 
 # ---- optimisers ------------------------------------------------------------------------------------------------------
@@ -223,21 +192,22 @@ def train(
 ) -> Training:
     """Full-batch training; the projections on mu and y_i xi_i are recorded every `record` steps and at the end.
 
-    `watch` gets (weights, gradient, changes) on the coordinates `data.active` at recorded steps and gives numbers or
-    arrays to keep; `tests` are samples for a test loss at the same steps.
+    `watch` gets (weights, gradient, changes) on the coordinates `data.active` at recorded steps (for sign descent the
+    signs of the gradient) and gives numbers or arrays to keep; `tests` are samples for a test loss at the same steps.
     """
     check_steps(optimiser.eta, steps, record)
     active = data.active
     start = recursion.project(data, weights)
     x, pinned = np.ascontiguousarray(data.x[:, :, active]), data.pinned[:, active]
     moving, update = weights.columns(active), optimiser.update()
-    relative = optimiser.kind == "signgd"
+    signs = optimiser.kind == "signgd"
     outside = None if tests is None else _rest(weights, tests, active)
     times, states, losses, test_losses, seen = list[int](), list[State](), list[float](), list[float](), list[Any]()
     for number in range(steps + 1):
-        slope, margins = gradient(moving, x, data.y, relative)
+        slope = gradient(moving, x, data.y, signs)
         changes = update(moving, slope)
         if number % record == 0 or number == steps:
+            margins = data.y * forward(moving, x).f
             if not np.isfinite(margins).all():
                 raise IntegrationError(
                     f"{optimiser.label} with eta = {optimiser.eta:g} overflows by step {number}; lower it"

@@ -1,16 +1,17 @@
-"""The hand-written networks of signgd against programs.
-
-Signs that survive underflow, and symbols for all values at once, are why they are written by hand.
-"""
+"""The network of signgd against gradients by hand, and its toy, which is symbols for all values, against a program."""
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
+from derivations.signgd.setting import published
 from derivations.signgd.special import network, toy_network
-from derivations.signgd.special.network import Weights
-from odesys import Data, ManySamples, Sample, System, Units, Words, gradient_flow, graph, logistic, maps, num, softmax
+from derivations.signgd.special.network import Optimiser, Weights
+from derivations.signgd.special.training_sets import make
+from odesys import Data, System, Units, Words, gradient_flow, graph, logistic, maps, num, softmax
+from tests import signgd_gradients
 
 
 def program(words: Words, m_k: int, m_v: int):
@@ -20,20 +21,91 @@ def program(words: Words, m_k: int, m_v: int):
     return lambda X: (read @ (plus - minus) @ X @ softmax(X.T @ k.T @ q @ X)).sum()
 
 
-@pytest.mark.parametrize("L", [2, 3])
+def drawn(seed: int, n: int, L: int, d: int, m_k: int = 3, m_v: int = 2, scale: float = 1.0):
+    """Gaussian patches and weights, and random labels."""
+    rng = np.random.default_rng(seed)
+    shapes = (m_k, d), (m_k, d), (2, m_v, d)
+    return (
+        Weights(*(scale * rng.normal(size=s) for s in shapes)),
+        rng.normal(size=(n, L, d)),
+        rng.choice([-1.0, 1.0], n),
+    )
+
+
+def same_signs(weights: Weights, x: np.ndarray, y: np.ndarray) -> None:
+    found, (by_hand, _) = network.gradient(weights, x, y, signs=True), signgd_gradients.gradient(weights, x, y, True)
+    for mine, other in zip(found.all(), by_hand.all(), strict=True):
+        assert np.array_equal(mine, np.sign(other))
+
+
+@pytest.mark.parametrize("L", [2, 3, 6])
 def test_the_gradient_on_patches(L: int) -> None:
-    rng = np.random.default_rng(L)
-    n, d, m_k, m_v = 5, 7, 3, 2
-    x, y = rng.normal(size=(n, L, d)), rng.choice([-1.0, 1.0], n)
-    weights = Weights(rng.normal(size=(m_k, d)), rng.normal(size=(m_k, d)), rng.normal(size=(2, m_v, d)))
-    words = Words([f"x{i}" for i in range(L)])
-    one = Data(words, [Sample(words.words, "y")])
-    many = ManySamples(program(words, m_k, m_v), one, logistic, ["y"])
-    arrays = {"Q": weights.W_Q, "K": weights.W_K, "P": weights.W_V[0], "N": weights.W_V[1]}
-    found = many.gradients(arrays, np.ascontiguousarray(x.mT), y[:, None])
-    slope, _ = network.gradient(weights, x, y)
-    for name, by_hand in zip("QKPN", (slope.W_Q, slope.W_K, *slope.W_V), strict=True):
-        assert np.abs(found[name] - by_hand).max() < 1e-13
+    weights, x, y = drawn(L, 5, L, 7)
+    found, (by_hand, margins) = network.gradient(weights, x, y), signgd_gradients.gradient(weights, x, y)
+    for mine, other in zip(found.all(), by_hand.all(), strict=True):
+        assert np.abs(mine - other).max() < 1e-13
+    assert np.allclose(y * network.forward(weights, x).f, margins, rtol=1e-13)
+    same_signs(weights, x, y)
+
+
+@pytest.mark.parametrize("L", [2, 3])
+@pytest.mark.parametrize("scale", [8.0, 30.0, 300.0])
+def test_signs_where_attention_and_slopes_underflow(L: int, scale: float) -> None:
+    """Logits from hundreds to millions: attention is 1 in floats, and margins reach hundreds to thousands."""
+    for seed in range(10):
+        weights, x, y = drawn(seed, 4, L, 9, scale=scale)
+        seen = signgd_gradients.forward(weights, x)
+        assert seen.log_attention.min() < -460 and np.exp(seen.log_attention).max() == 1  # 460: 1e-200
+        same_signs(weights, x, y)
+    assert scale < 300 or np.abs(seen.f).max() > 800
+
+
+@pytest.mark.parametrize(("letter", "eta"), [("a", 5e-4), ("d", 5e-4), ("d", 1e-2)])
+def test_signs_on_runs_of_the_paper(letter: str, eta: float) -> None:
+    """At every recorded step, to the end; with the large step margins reach hundreds."""
+    data = make(published(letter, 200), (3, 0))
+    x = data.x[:, :, data.active]
+    margins = []
+
+    def watch(weights: Weights, signs: Weights, changes: list[np.ndarray]) -> dict[str, float]:
+        by_hand, seen = signgd_gradients.gradient(weights, x, data.y, True)
+        for mine, other in zip(signs.all(), by_hand.all(), strict=True):
+            assert np.array_equal(mine, np.sign(other))
+        margins.append(seen.max())
+        return {}
+
+    network.train(data, network.gaussian(data.case, (3, 1)), Optimiser("signgd", eta), 400, 20, watch=watch)
+    assert len(margins) == 21 and margins[-1] > (100 if eta > 1e-3 else 1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 5.0, 12.0])
+def test_signs_against_fifty_digits(scale: float) -> None:
+    """Two of four patches are equal; then the largest softmax product has no gap, and logarithms by hand give 0."""
+    weights, x, y = drawn(1, 2, 4, 5, m_k=2, m_v=1, scale=scale)
+    x[:, 1] = x[:, 0]
+    found = network.gradient(weights, x, y, signs=True)
+    with mpmath.workdps(50):
+        W_Q, W_K, v = (mpmath.matrix(w) for w in (weights.W_Q, weights.W_K, weights.v[:, None]))
+        total = {"Q": mpmath.matrix(2, 5), "K": mpmath.matrix(2, 5), "V": mpmath.matrix(1, 5)}
+        for patches, label in zip(x, y, strict=True):
+            X = mpmath.matrix(patches)
+            q, k, u = X * W_Q.T, X * W_K.T, X * v
+            z = q * k.T
+            s = z.apply(mpmath.exp)
+            sums = [mpmath.fsum(s[row, a] for a in range(4)) for row in range(4)]
+            for row, a in np.ndindex(4, 4):
+                s[row, a] /= sums[row]
+            f = mpmath.fsum(s[row, a] * u[a] for row, a in np.ndindex(4, 4))
+            outer = -label / (1 + mpmath.exp(label * f))
+            slope = mpmath.matrix(4, 4)
+            for row, a in np.ndindex(4, 4):
+                slope[row, a] = outer * s[row, a] * mpmath.fsum(s[row, b] * (u[a] - u[b]) for b in range(4))
+            total["Q"] += (slope * k).T * X
+            total["K"] += (slope.T * q).T * X
+            total["V"] += outer * mpmath.matrix([[1, 1, 1, 1]]) * s * X
+    exact = {name: np.array([int(mpmath.sign(g)) for g in part]).reshape(-1, 5) for name, part in total.items()}
+    assert np.array_equal(found.W_Q, exact["Q"]) and np.array_equal(found.W_K, exact["K"])
+    assert np.array_equal(found.W_V[:, 0], np.vstack([exact["V"], -exact["V"]]))
 
 
 def test_the_slopes_of_the_toy() -> None:

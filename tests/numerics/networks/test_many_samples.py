@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from odesys import (
     Data,
@@ -10,6 +11,7 @@ from odesys import (
     Sample,
     Space,
     Words,
+    function,
     gradient_flow,
     logistic,
     maps,
@@ -78,6 +80,31 @@ def test_tokens_of_each_sample_are_vectors_of_its_own() -> None:
                 moved[at] += h
                 ends.append(loss({**weights, name: moved}))
             assert slope[at] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-8)
+
+
+def test_signs_are_those_of_the_slopes_in_and_beyond_floats() -> None:
+    rng = np.random.default_rng(5)
+    weights = {"w": rng.normal(size=(1, 5)), "W_K": rng.normal(size=(2, 5)), "W_Q": rng.normal(size=(2, 5))}
+    X, given = rng.normal(size=(4, 5, 3)), np.column_stack([[1, -1, 1, -1], rng.integers(0, 3, (4, 3)) + 1.0])
+    made = ManySamples(
+        lambda X: f(X), Data(WORDS, [Sample(["a", "b", "c"], "y", counts=NAMES[1:])]), logistic, NAMES, {"b": 3.0}
+    )
+    slopes, in_floats = made.gradients(weights, X, given), made.signs(weights, X, given)
+    made._reverse.far = np.inf  # from here on by numbers with exponents of their own
+    for name, wide in made.signs(weights, X, given).items():
+        assert np.array_equal(in_floats[name], np.sign(slopes[name])) and np.array_equal(wide, in_floats[name])
+        assert (wide != 0).all()
+
+
+def test_functions_without_a_rule_beyond_floats_are_named() -> None:
+    words = Words("a")
+    w = maps("w", 1, words)
+    made = ManySamples(
+        lambda X: function(sp.tanh(sp.Symbol("z")))(w @ X).sum(), Data(words, [Sample(["a"], "y")]), logistic, ["y"]
+    )
+    arrays = {"w": np.array([[400.0]])}, np.ones((1, 1, 1)), np.ones((1, 1))
+    with pytest.raises(ModelError, match="not for "):
+        made.signs(*arrays)
 
 
 def test_mistakes() -> None:
