@@ -237,11 +237,8 @@ class Trajectory:
         --------
         >>> from odesys import System, integrate, sym
         >>> run = integrate(System.from_equations({"x": -sym("x")}), [1.0], (0.0, 1.0), t_eval=[0.0, 1.0])
-        >>> print(run.to_dataframe().round(3))
-                 x
-        t
-        0.0  1.000
-        1.0  0.368
+        >>> run.to_dataframe()["x"].round(3).tolist()
+        [1.0, 0.368]
         """
         try:
             import pandas as pd

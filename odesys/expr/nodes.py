@@ -230,7 +230,12 @@ def as_node(value: Any) -> Node:
 
 
 def linear_terms(node: Node) -> tuple[tuple[Number, Node], ...]:
-    """Coefficients and terms of a node as a linear form; a constant is the coefficient of ONE."""
+    """Coefficients and terms of a node as a linear form; a constant is the coefficient of ONE.
+
+    >>> from odesys import graph, sym
+    >>> graph.linear_terms(3 * sym("x"))
+    ((Fraction(3, 1), Node(x)),)
+    """
     if node.op == "add":
         return node.args
     if node.op == "num":
