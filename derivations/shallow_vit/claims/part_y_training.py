@@ -409,7 +409,7 @@ def drift_of_heads(lab: Laboratory) -> Verdict:
     (seed,) = lab.draw.seeds(1, start=2)
     first = start_of_heads(20, 4, seed)
     before = _conserved(first)
-    sizes = [p["eta"] for p in lab.draw.along("eta", 0.005, 0.125, 5)]
+    sizes = [p["eta"] for p in lab.draw.along("eta", 0.002, 0.05, 7)]  # below 1/20 second order is small
     table: dict[str, list[float]] = {name: [] for name in before}
     for eta in sizes:
         end = lab.train_heads(first, HEADS_DATA, eta, round(4 / eta))
