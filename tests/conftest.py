@@ -10,5 +10,6 @@ import signal
 from odesys.expr import gc_pause
 
 os.environ["ODESYS_MEASUREMENTS"] = "anew"
+os.environ["COLUMNS"] = "200"  # lines are not broken, but in the tests that are about that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 gc_pause.collect_less_often()

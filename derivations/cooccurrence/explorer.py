@@ -78,6 +78,6 @@ def panels(system: System) -> tuple[Panel, ...]:
     margins = {f"I{'₁₂₃₄'[c - 1]}": seen[f"margin_I{c}"] for c in setting.CLASSES if c != 3}
     return (
         Panel("training loss", {"loss": seen["loss"]}, log=True),
-        Panel("sub-network", {"G(μ₁)": sym("G_s"), "G(μ₃)": sym("G_c")}),
+        Panel("sub-network", {"G(μ₁)": sym("G_1"), "G(μ₃)": sym("G_3")}),
         Panel("margins of the classes", margins),
     )

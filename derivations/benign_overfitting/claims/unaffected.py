@@ -53,5 +53,4 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         "D.8 D.10 Eq.62-71 Eq.55-59 Eq.102-105 Eq.116-130 Eq.83 D.7 D.8-proof D.9 5.5 Thm.4.1",
         "in the benign regime the values of noise are below a millionth of the signal's",
     ),
-    ("noise", "E.5", "the loss at T is a multiple of epsilon, whichever token is learnt"),
 )

@@ -67,7 +67,7 @@ def test_commands(tmp_path) -> None:
     result = tmp_path / "result.json"
     derive = ["derive", "shallow_vit", "--json", str(result)]
     for more, name, size in (
-        (["--set", "M=3"], "full", 36),
+        (["--system", "full", "--set", "M=3"], "full", 36),
         (["--quotient", "--set", "gates=fixed"], "quotient", 21),
         (["--system", "descent", "--set", "M=3"], "descent", 36),
         (["--system", "coordinates", "--set", "M=3"], "coordinates", 33),

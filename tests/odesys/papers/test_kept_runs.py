@@ -41,7 +41,7 @@ def seen(lab: Laboratory, points: Any = ({"x": 0.1}, {"x": 0.2}), factor: Any = 
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
     monkeypatch.delenv("ODESYS_MEASUREMENTS", raising=False)
-    monkeypatch.setattr(kept_runs, "_sources", lambda roots: "this source")
+    monkeypatch.setattr(kept_runs, "source_hash", lambda roots: "this source")
     monkeypatch.setattr(kept_runs, "STARTED", float("inf"))
     return tmp_path / "measurements"
 
@@ -83,7 +83,7 @@ def test_two_observables_of_one_line_are_two() -> None:
 
 def test_another_source_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     seen(Laboratory())
-    monkeypatch.setattr(kept_runs, "_sources", lambda roots: "that source")
+    monkeypatch.setattr(kept_runs, "source_hash", lambda roots: "that source")
     seen(Laboratory())
     assert len(calls) == 2
 
@@ -96,7 +96,7 @@ def test_a_changed_file_is_another_source(tmp_path: Path) -> None:
     assert hashes[0] == hashes[2] != hashes[1]
 
 
-SOURCES = kept_runs._sources
+SOURCES = kept_runs.source_hash
 
 
 def test_what_runs_while_the_source_changes_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,5 +43,5 @@ def test_what_is_kept_changes_with_the_sources(tmp_path: Path, monkeypatch: pyte
     first = kept_runs.kept_file("sizes", paper, "K = 2")
     assert first == kept_runs.kept_file("sizes", paper, "K = 2") != kept_runs.kept_file("sizes", paper, "K = 3")
     (paper / "a.py").write_text("2")
-    kept_runs._sources.cache_clear()
+    kept_runs.source_hash.cache_clear()
     assert first != kept_runs.kept_file("sizes", paper, "K = 2")

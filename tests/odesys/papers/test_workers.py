@@ -138,7 +138,7 @@ def test_a_paper_that_other_processes_do_not_know(folder) -> None:
 def test_an_interrupt_ends_with_a_sentence(folder, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     name, _ = folder(f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)")
-    command = [sys.executable, "-m", "odesys", "verify", name, "--level", "full", "--workers", "2"]
+    command = [sys.executable, "-m", "odesys", "verify", name, "--level", "full", "--all", "--workers", "2"]
     with subprocess.Popen(
         command,
         cwd=tmp_path,
