@@ -32,7 +32,7 @@ FIRST = """
     Words Space Units maps Data softmax relu gradient_flow gradient_descent Flow System State Quotient Reduction
     identity enclose integrate Trajectory program_network ProgramNetwork compare new_figure ClaimBook Verdict
 """
-COMMANDS = ("list", "derive", "verify", "simulate", "compare", "figures", "report", "sweep", "new")
+COMMANDS = ("list", "derive", "verify", "simulate", "compare", "figures", "report", "sweep", "analyse", "new")
 
 
 def room(name: str) -> str:

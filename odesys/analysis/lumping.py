@@ -128,8 +128,8 @@ def lump(system: System, keep: Any, seed: int = 0) -> Lumping:
     Returns
     -------
     Lumping
-        With `.system` (its observables kept_1, kept_2, ... are what was kept), `.rows`, `.project(x)` and `.law()`; an
-        EquationError if only the whole system contains `keep`.
+        With ``system`` (its observables kept_1, kept_2, ... are what was kept), ``rows``, ``project(x)`` and ``law()``;
+        an EquationError if only the whole system contains what is to be kept.
 
     Examples
     --------
