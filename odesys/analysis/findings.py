@@ -278,7 +278,7 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
 
 
 def _invariant_sets(system: System) -> Iterator[Finding]:
-    if system.kind == "map":
+    if system.kind == "map" or not _has_unique_solutions(system):  # x' = sqrt(x) leaves x = 0, where it is zero
         return
     planes: list[str] = []
     positive: list[str] = []
@@ -307,6 +307,12 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
     elif positive:
         text = f"As long as no other state is negative, {', '.join(positive[:12])} can not become negative{given}"
         yield Finding("invariant sets", text, "proof")
+
+
+def _has_unique_solutions(system: System) -> bool:
+    """True if the field is smooth where it is defined: no switches, and no roots, whose slope is infinite at zero."""
+    products = (node for node in graph.topological(system.nodes) if node.op == "mul")
+    return not system.surfaces and all(e.denominator == 1 for node in products for _, e in node.args)
 
 
 def _not_negative(node: Node, signed: set[str]) -> bool:

@@ -67,3 +67,9 @@ def test_what_a_notebook_shows() -> None:
     found = findings(System.from_strings({"x": "y", "y": "-x"}))
     assert len(repr(found)) < 300 and found.sentence in repr(found)
     assert "x**2 + y**2 is conserved" in found._repr_html_()
+
+
+def test_a_plane_that_solutions_can_leave_is_not_called_invariant() -> None:
+    # x = 0 and x = t^2/4 both start at 0
+    assert texts(findings(System.from_strings({"x": "sqrt(x)"})), "invariant sets") == []
+    assert texts(findings(System.from_strings({"x": "x*sign(x - 1)"})), "invariant sets") == []
