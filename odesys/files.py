@@ -113,8 +113,8 @@ def _temporary_name() -> str:
 # ---- one file --------------------------------------------------------------------------------------------------------
 
 
-def write_bytes(path: str | Path, data: bytes) -> Path:
-    """Write under a temporary name in the same folder, then move into place."""
+def write_bytes(path: str | Path, data: bytes, mode: int | None = None) -> Path:
+    """Write under a temporary name in the same folder, then move into place; with `mode` as its rights from the start."""
     target = Path(path)
     _refuse_folder(target)
     real = target if _is_stream(target) else _real(target)
@@ -123,20 +123,21 @@ def write_bytes(path: str | Path, data: bytes) -> Path:
             real.write_bytes(data)
         else:
             _make_folder(real.parent)
-            _replace(real, data)
+            _replace(real, data, mode)
     except (OSError, ValueError) as error:
         raise _refusal(target.parent, error) from error
     return target
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, data: bytes, mode: int | None) -> None:
     temporary = target.with_name(_temporary_name())
+    rights = 0o666 if mode is None else mode
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, rights)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
+        if mode is None and target.exists():
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     finally:

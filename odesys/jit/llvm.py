@@ -11,9 +11,11 @@ import itertools
 import re
 import struct
 import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -29,7 +31,9 @@ STRAIGHT = "straight"  # one block of arithmetic: there is little to gain but re
 LONG = "long"  # very much arithmetic: to be compiled quickly
 LOOPS = "loops"  # loops and local variables are worked on first
 _PUBLIC = re.compile(r"^define (?!internal)\w+ @(\w+)\(", re.MULTILINE)
-_LINKED: dict[str, MachineCode] = {}  # by the key of its text; code stays where it is, whoever has its address
+MOST_RECENT = 256  # pieces of code that stay for the next system of the same text; others go with their last address
+_LINKED: WeakValueDictionary[str, MachineCode] = WeakValueDictionary()  # by the key of its text
+_RECENT: OrderedDict[str, MachineCode] = OrderedDict()
 _NUMBERS = itertools.count()
 _LOCK = threading.Lock()  # one piece of code is compiled at a time
 
@@ -55,9 +59,17 @@ class MachineCode:
 
     library: Any
 
-    def address(self, name: str) -> int:
+    def address(self, name: str) -> Address:
         """Where a function begins."""
-        return int(self.library[name])
+        found = Address(self.library[name])
+        found.code = self
+        return found
+
+
+class Address(int):
+    """Where a function begins; whoever holds it keeps the code in its place, which a plain int of it does not."""
+
+    code: MachineCode
 
 
 def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
@@ -65,14 +77,19 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     machine, mark = _machine(effort)
     key = code_store.key(mark, text)
     with _LOCK:
-        if key not in _LINKED:
+        found = _LINKED.get(key)
+        if found is None:
             store = code_store.StoredCode(key)
             code = store.read()
             if code is None:
                 code = _object_code(text, effort, machine)
                 store.write(code)
-            _LINKED[key] = _linked(code, text)
-        return _LINKED[key]
+            found = _LINKED[key] = _linked(code, text)
+        _RECENT[key] = found
+        _RECENT.move_to_end(key)
+        while len(_RECENT) > MOST_RECENT:
+            _RECENT.popitem(last=False)
+        return found
 
 
 def _object_code(text: str, effort: str, machine: Any) -> bytes:
@@ -103,7 +120,8 @@ def _linked(code: bytes, text: str) -> MachineCode:
 class BoundFunction:
     """Machine code of (t, x, p, g, out) with p bound, as a function of t, x and gates; each thread has its buffers."""
 
-    def __init__(self, address: int, sizes: tuple[int, int, int], p: np.ndarray) -> None:
+    def __init__(self, address: Address, sizes: tuple[int, int, int], p: np.ndarray) -> None:
+        self._address = address  # keeps the code in its place
         self._code = ctypes.PYFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
         self._sizes, self._p, self._p_place = sizes, p, _place(p)
         self._local = threading.local()

@@ -52,10 +52,11 @@ def ready(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
     return tuple(_caller(code.address(function.__name__), *signature(function)) for function in functions)
 
 
-def _caller(address: int, kinds: Sequence[str], result: str) -> Callable[..., Any]:
+def _caller(address: llvm.Address, kinds: Sequence[str], result: str) -> Callable[..., Any]:
     if TRUTH in (*kinds, result):
         raise LoopError("a function that is called from Python takes and gives int and float, not bool")
     function = ctypes.CFUNCTYPE(C_KINDS[result], *(C_KINDS[kind] for kind in kinds))(address)
+    function.address = address  # type: ignore[attr-defined]  # keeps the code in its place
 
     def run(*given: Any) -> Any:
         if len(given) != len(kinds):

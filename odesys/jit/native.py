@@ -12,7 +12,7 @@ from fractions import Fraction
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.system import TIME, System
-from .llvm import DECLARED, LONG, STRAIGHT, compiled, constant
+from .llvm import DECLARED, LONG, STRAIGHT, Address, compiled, constant
 from .shared_factors import Pair, Products, is_exponential_power, read_nodes, reads, shared_products
 from .shifted_sums import shifted
 
@@ -23,7 +23,7 @@ LONG_PIECES = 4  # from here on code is compiled quickly, to run half as fast
 HELPERS = {record.name: record.assembly for record in graph.FUNCTIONS.values() if record.assembly}
 
 
-def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> int:
+def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> Address:
     """Address of machine code of (t, x, p, g, out) that computes `roots` into the places `targets` of `out`.
 
     With `gated` the gates come from `g`.
@@ -31,7 +31,7 @@ def compile_nodes(system: System, roots: Sequence[Node], targets: Sequence[int],
     return compile_text(assembly(system, roots, targets, gated))
 
 
-def compile_text(text: str) -> int:
+def compile_text(text: str) -> Address:
     """Address of the function that `assembly` wrote."""
     return compiled(text, LONG if f"@piece{LONG_PIECES}(" in text else STRAIGHT).address("function")
 

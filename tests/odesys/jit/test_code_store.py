@@ -1,5 +1,10 @@
 """Compiled code on disk: whole, in its own place, or compiled again."""
 
+import gc
+import os
+import stat
+import weakref
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -21,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llvm, "_LINKED", {})
+    monkeypatch.setattr(llvm, "_RECENT", OrderedDict())
 
 
 def rate(factor: int) -> float:
@@ -42,6 +48,59 @@ def test_a_folder_others_can_write_to_is_not_used(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
     tmp_path.chmod(0o777)
     assert code_store.cache_folder() is None
+
+
+def test_a_folder_that_others_can_replace_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "open" / "own"))
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    assert code_store.cache_folder() is None
+    (tmp_path / "open").chmod(0o1777)  # as /tmp: nobody else can rename what is inside
+    assert code_store.cache_folder() == tmp_path / "open" / "own"
+
+
+def test_files_are_for_this_user_alone(folder: Path) -> None:
+    umask = os.umask(0)
+    try:
+        store = code_store.StoredCode(code_store.key("rights"))
+        store.write(b"machine code")
+    finally:
+        os.umask(umask)
+    (path,) = folder.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o666)  # anybody could have written this
+    assert store.read() is None
+
+
+def test_links_are_neither_read_nor_written_through(folder: Path, tmp_path: Path) -> None:
+    store = code_store.StoredCode(code_store.key("link"))
+    store.write(b"machine code")
+    (path,) = folder.iterdir()
+    elsewhere = tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    assert store.read() is None
+    elsewhere.write_bytes(b"precious")
+    store.write(b"machine code")
+    assert elsewhere.read_bytes() == b"precious" and not path.is_symlink() and store.read() == b"machine code"
+
+
+def test_a_pipe_in_the_place_of_a_file_does_not_hang(folder: Path) -> None:
+    store = code_store.StoredCode(code_store.key("pipe"))
+    assert code_store.cache_folder() == folder
+    os.mkfifo(folder / f"{store.key}.o")
+    assert store.read() is None
+
+
+def test_what_was_written_first_makes_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_store, "MOST_BYTES", 5000)
+    stores = [code_store.StoredCode(code_store.key(str(k))) for k in range(8)]
+    for k, store in enumerate(stores):
+        store.write(bytes(1000))
+        if store.read() is not None:
+            os.utime(folder / f"{store.key}.o", (k, k))
+    assert stores[0].read() is None and stores[-1].read() == bytes(1000)
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 5000
 
 
 def test_the_default_folder_is_that_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,8 +155,6 @@ def test_a_file_with_another_byte_is_not_taken(folder: Path, monkeypatch: pytest
 
 @needs_llvm
 def test_code_outlives_what_remembers_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    import gc
-
     import numpy as np
 
     system = System.from_equations({x: 7 * x - 23})
@@ -105,3 +162,18 @@ def test_code_outlives_what_remembers_it(monkeypatch: pytest.MonkeyPatch) -> Non
     del system
     gc.collect()
     assert call(0.0, [2.0]) == [-9.0]
+
+
+@needs_llvm
+def test_code_goes_with_its_last_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llvm, "MOST_RECENT", 1)
+    system = System.from_equations({x: 7 * x - 29})
+    field = system.compile(backend="native")
+    assert field(0.0, [2.0]) == [-15.0]
+    (code,) = {weakref.ref(each) for each in llvm._RECENT.values()}
+    rate(31)  # the next one takes its place among the recent ones
+    gc.collect()
+    assert code() is not None and field(0.0, [3.0]) == [-8.0]  # somebody still has its address
+    del system, field
+    gc.collect()
+    assert code() is None
