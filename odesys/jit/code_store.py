@@ -21,7 +21,6 @@ import platformdirs
 from ..errors import OutputError
 from ..files import write_bytes
 
-
 MOST_BYTES = 512 * 2**20  # of compiled code; where there is more, what was written first goes
 
 
@@ -71,11 +70,10 @@ class StoredCode:
 def own_bytes(path: Path) -> bytes | None:
     """What is in a file that only this user could have written; None for anything else, links included."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with suppress(OSError):
-        with open(os.open(path, flags), "rb") as file:
-            found = os.fstat(file.fileno())  # of the file that is open, whatever stands at its path by now
-            if stat.S_ISREG(found.st_mode) and _is_own(found):
-                return file.read()
+    with suppress(OSError), open(os.open(path, flags), "rb") as file:
+        found = os.fstat(file.fileno())  # of the file that is open, whatever stands at its path by now
+        if stat.S_ISREG(found.st_mode) and _is_own(found):
+            return file.read()
     return None
 
 
