@@ -114,7 +114,7 @@ def _temporary_name() -> str:
 
 
 def write_bytes(path: str | Path, data: bytes, mode: int | None = None) -> Path:
-    """Write under a temporary name in the same folder, then move into place; with `mode` as its rights from the start."""
+    """Write under a temporary name in the same folder, then move into place, with the rights `mode` if given."""
     target = Path(path)
     _refuse_folder(target)
     real = target if _is_stream(target) else _real(target)
