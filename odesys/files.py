@@ -145,14 +145,14 @@ def _replace(target: Path, data: bytes, mode: int | None) -> None:
             temporary.unlink()
 
 
-def write_text(path: str | Path, text: str) -> Path:
+def write_text(path: str | Path, text: str, mode: int | None = None) -> Path:
     """Write text as UTF-8, with a newline at its end."""
-    return write_bytes(path, (text if text.endswith("\n") else text + "\n").encode())
+    return write_bytes(path, (text if text.endswith("\n") else text + "\n").encode(), mode)
 
 
-def write_json(path: str | Path, value: Any) -> Path:
+def write_json(path: str | Path, value: Any, mode: int | None = None) -> Path:
     """Write `json_text` of a value."""
-    return write_text(path, json_text(value))
+    return write_text(path, json_text(value), mode)
 
 
 def write_csv(path: str | Path, columns: Mapping[str, Any]) -> Path:

@@ -11,6 +11,7 @@ import inspect
 import json
 import multiprocessing
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager, suppress
@@ -22,12 +23,13 @@ import numpy as np
 
 import odesys
 from odesys.errors import OutputError, ParameterError
-from odesys.files import write_json
-from odesys.jit.code_store import cache_folder
+from odesys.files import json_text
+from odesys.jit.code_store import cache_folder, own_bytes, write_own
 from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, silent
 
 MISSING = object()
+ABANDONED = 30 * 86400.0  # seconds since the last cell of a task was kept
 
 
 def run_cells(
@@ -81,7 +83,7 @@ def run_cells(
         file = files[k]
         if file is not None:
             with suppress(OutputError):  # a full disk costs only the time to compute it again
-                write_json(file, {"value": value})
+                write_own(file, json_text({"key": file.stem, "value": value}).encode())
         kept = _stored(file)
         known[k] = value if kept is MISSING else kept  # of the same types as after an interruption
         progress(label, len(known) / len(cells))
@@ -140,17 +142,21 @@ def unfinished_cells(name: str | None) -> Iterator[Path | None]:
     ...     run_cells(abs, [-1, 2], store=store)
     [1, 2]
     """
-    base = None if name is None else cache_folder()
-    folder = Path() if base is None or name is None else base / "unfinished" / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        base = None
-    if base is None:
+    folder = None if name is None else cache_folder("unfinished", name)
+    if folder is None:
         yield None
         return
+    _forget_abandoned(folder.parent)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _forget_abandoned(folder: Path) -> None:
+    """Remove tasks that nobody went on with for a month."""
+    for task in folder.iterdir():
+        with suppress(OSError):
+            if time.time() - task.stat().st_mtime > ABANDONED:
+                shutil.rmtree(task, ignore_errors=True)
 
 
 def _key(function: Callable[[Any], Any], cell: Any) -> str:
@@ -188,10 +194,10 @@ def _stored(file: Path | None) -> Any:
     if file is None:
         return MISSING
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(own_bytes(file) or b"")
+    except ValueError:
         return MISSING
-    if not isinstance(found, dict) or "value" not in found:
+    if not isinstance(found, dict) or "value" not in found or found.get("key") != file.stem:
         return MISSING
     return _restored(found["value"], "value", found.get("not_finite", {}))
 

@@ -57,9 +57,7 @@ class StoredCode:
         if folder is not None:
             with suppress(OSError, OutputError):  # a full disk costs only the time to compile again
                 path = folder / f"{self.key}.o"
-                if path.is_symlink():
-                    path.unlink()  # what it points to is not ours to write
-                write_bytes(path, self._head(code) + code, mode=0o600)
+                write_own(path, self._head(code) + code)
                 make_room(folder, "*.o", MOST_BYTES)
 
     def _head(self, code: bytes) -> bytes:
@@ -75,6 +73,14 @@ def own_bytes(path: Path) -> bytes | None:
         if stat.S_ISREG(found.st_mode) and _is_own(found):
             return file.read()
     return None
+
+
+def write_own(path: Path, data: bytes) -> None:
+    """Write a file for this user alone; a link or pipe in its place goes, for what it leads to is not ours."""
+    with suppress(OSError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+    write_bytes(path, data, mode=0o600)
 
 
 def make_room(folder: Path, pattern: str, most: int) -> None:
@@ -93,12 +99,15 @@ def make_room(folder: Path, pattern: str, most: int) -> None:
             break
 
 
-def cache_folder() -> Path | None:
-    """The folder, made if need be; None if somebody else could change it or what is in it, or it can not be written."""
+def cache_folder(*names: str) -> Path | None:
+    """The folder, or one inside of it, made if need be; None if somebody else could write there, or nobody can."""
     chosen = os.environ.get("ODESYS_CACHE")
     try:
         folder = Path(chosen) if chosen else platformdirs.user_cache_path("odesys", appauthor=False)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in names:
+            folder = folder / name
+            folder.mkdir(mode=0o700, exist_ok=True)
         found, link = folder.stat(), folder.lstat()
         above = [parent.stat() for parent in {*folder.absolute().parents, *folder.resolve().parents}]
     except (OSError, RuntimeError):

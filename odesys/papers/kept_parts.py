@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OdesysError
-from ..files import json_text, staged, write_json
-from ..jit.code_store import cache_folder
+from ..files import json_text, staged
+from ..jit.code_store import own_bytes, write_own
 from . import registry
-from .kept_runs import STARTED, TROUBLE, source_files, source_hash
+from .kept_runs import STARTED, TROUBLE, keep_own, own_folder, read_own, source_files, source_hash
 from .plain_verdicts import from_plain, to_plain
 from .workers import Answer
 
@@ -40,14 +40,14 @@ class KeptParts:
     @classmethod
     def of(cls, paper: str) -> KeptParts:
         """The parts of a paper that is found by this name; nothing is kept of one that has no source of its own."""
-        folder = None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder()
+        folder = own_folder("parts")
         with suppress(OdesysError, *TROUBLE):
             own = registry.source_folder(paper)
             if folder is not None and own is not None:
                 engine = Path(__file__).parents[1]
                 roots = engine, engine.with_name("numerics"), own
                 if max(file.stat().st_mtime for file in source_files(roots)) < STARTED:
-                    return cls(folder / "parts", source_hash(roots))
+                    return cls(folder, source_hash(roots))
         return cls()
 
     def part(
@@ -70,7 +70,7 @@ class KeptParts:
         place = self._place("answers", {"paper": paper})
         with suppress(OSError, OdesysError, *TROUBLE):
             if place is not None:
-                found = _checked(place)
+                found, _ = _checked(place)
                 return {id: Answer(id, "", from_plain(verdict), seconds) for id, (verdict, seconds) in found.items()}
         return {}
 
@@ -91,27 +91,30 @@ class KeptParts:
         return self.folder / key
 
 
-def _checked(place: Path) -> Any:
-    """The data of an entry, if it and all files are as they were written."""
-    data = json.loads((place / _VALUE).read_text("utf-8"))
-    if data["hash"] != _hash(place, data["value"], data["files"]):
+def _checked(place: Path) -> tuple[Any, dict[str, bytes]]:
+    """The data of an entry and its files, if all is as it was written, by this user."""
+    data = read_own(place / _VALUE)
+    files = {str(name): own_bytes(place / "files" / name) for name in data["files"]}
+    whole = {name: found for name, found in files.items() if found is not None and ".." not in Path(name).parts}
+    if len(whole) < len(files) or data["hash"] != _hash(place, data["value"], whole):
         raise ValueError(f"{place} was changed")
     os.utime(place)
-    return data["value"]
+    return data["value"], whole
 
 
-def _hash(place: Path, value: Any, files: list[str]) -> str:
+def _hash(place: Path, value: Any, files: Mapping[str, bytes]) -> str:
     made = hashlib.sha256(f"{place.name} {json.dumps(value, sort_keys=True)}".encode())
-    for name in files:
-        made.update(name.encode() + hashlib.sha256((place / "files" / name).read_bytes()).digest())
+    for name, data in files.items():
+        made.update(name.encode() + hashlib.sha256(data).digest())
     return made.hexdigest()
 
 
 def _read(place: Path, target: Path) -> tuple[Any, list[Path]]:
-    value = _checked(place)
+    value, files = _checked(place)
     with staged(target) as stage:
-        if (place / "files").is_dir():
-            shutil.copytree(place / "files", stage.folder, dirs_exist_ok=True)
+        for name, data in files.items():  # what was checked, whatever stands at its path by now
+            (stage.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage.folder / name).write_bytes(data)
     return value, stage.files
 
 
@@ -120,14 +123,17 @@ def _write(place: Path, value: Any, files: Path | None = None) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_name(f".{place.name}.{os.getpid()}")
     try:
-        fresh.mkdir()
-        names: list[str] = []
+        fresh.mkdir(mode=0o700)
+        found: dict[str, bytes] = {}
         if files is not None:
-            shutil.copytree(files, fresh / "files")
-            names = sorted(f.relative_to(files).as_posix() for f in files.rglob("*") if f.is_file())
+            paths = sorted(file for file in files.rglob("*") if file.is_file())
+            found = {file.relative_to(files).as_posix(): file.read_bytes() for file in paths}
+        for name, data in found.items():
+            (fresh / "files" / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_own(fresh / "files" / name, data)
+        keep_own(fresh / _VALUE, {"hash": _hash(place, value, found), "value": value, "files": list(found)})
         shutil.rmtree(place, ignore_errors=True)
         fresh.rename(place)
-        write_json(place / _VALUE, {"hash": _hash(place, value, names), "value": value, "files": names})
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     entries = sorted(place.parent.iterdir(), key=lambda entry: entry.stat().st_mtime)

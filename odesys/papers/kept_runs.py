@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import OutputError
-from ..files import write_json
-from ..jit.code_store import cache_folder
+from ..files import json_text
+from ..jit.code_store import cache_folder, own_bytes, write_own
 from .laboratory import BaseLaboratory, Part
 
 SHOWING = ("report", "cli")  # rooms of the engine that change no result
@@ -41,7 +41,7 @@ TROUBLE = (OSError, OutputError, ValueError, SyntaxError, KeyError, TypeError, A
 
 def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any]) -> np.ndarray:
     """The table `compute()` of values of an observable at what is given (points, seeds), read if it was kept."""
-    folder = None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder()
+    folder = own_folder("measurements")
     if folder is None:
         return np.asarray(compute(), dtype=float)
     labs: dict[int, BaseLaboratory] = {}
@@ -55,7 +55,7 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
     if not roots or not all(any(Path(file).is_relative_to(root) for root in roots) for file in files):
         return np.asarray(compute(), dtype=float)
     key = _hash(source_hash(roots), name)
-    path = folder / "measurements" / f"{key}.json"
+    path = folder / f"{key}.json"
     found = _read(path, key, lab)
     if found is not None:
         return found
@@ -76,14 +76,32 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
 
 def kept_file(what: str, paper: Path, name: str) -> Path | None:
     """Where something about a paper is kept until a source changes; `paper` is the folder of its sources."""
-    folder = None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder()
-    engine = Path(__file__).parents[1]
-    return folder and folder / what / f"{_hash(source_hash((engine, engine.with_name('numerics'), paper)), name)}.json"
+    folder, engine = own_folder(what), Path(__file__).parents[1]
+    return folder and folder / f"{_hash(source_hash((engine, engine.with_name('numerics'), paper)), name)}.json"
+
+
+def own_folder(what: str) -> Path | None:
+    """Where something is kept that only this user can write; None where nothing is to be kept."""
+    return None if os.environ.get("ODESYS_MEASUREMENTS") == "anew" else cache_folder(what)
+
+
+def read_own(path: Path) -> Any:
+    """What is in a kept file; a ValueError if another user could have written it, or it belongs to another name."""
+    data = own_bytes(path)
+    found = None if data is None else json.loads(data)
+    if not isinstance(found, dict) or found.get("key") != path.stem:
+        raise ValueError(f"{path} is not what was kept there")
+    return found["kept"]
+
+
+def keep_own(path: Path, value: Any) -> None:
+    """Keep a value for `read_own`, for this user alone."""
+    write_own(path, json_text({"key": path.stem, "kept": value}).encode())
 
 
 def _read(path: Path, key: str, lab: BaseLaboratory) -> np.ndarray | None:
     with suppress(*TROUBLE):
-        data = json.loads(path.read_text("utf-8"))
+        data = read_own(path)
         if data["hash"] == _hash(key, json.dumps([data["values"], data["reads"]])):
             lab.reads |= _parts(lab, data["reads"])
             return np.asarray(data["values"], dtype=float)
@@ -94,7 +112,7 @@ def _write(path: Path, key: str, lab: BaseLaboratory, table: np.ndarray, reads: 
     parts = sorted([part.method.__name__, repr(part.arguments)] for part in reads)
     check = _hash(key, json.dumps([table.tolist(), parts]))
     if _parts(lab, parts) == reads:
-        write_json(path, {"hash": check, "values": table.tolist(), "reads": parts})
+        keep_own(path, {"hash": check, "values": table.tolist(), "reads": parts})
         files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
         for old in files[: MOST_FILES // 4] if len(files) > MOST_FILES else ():
             old.unlink(missing_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OdesysError
-from ..files import write_json
 from ..terminal import Progress, silent
 from .paper import Paper
 
@@ -37,20 +35,18 @@ def system_sizes(
         place = kept_runs.kept_file("sizes", folder, f"{paper.name} {sorted(parameters.items())}")
     if place is not None:
         with suppress(*kept_runs.TROUBLE):
-            known = {row["name"]: SystemSize(**{**row, "parameters": tuple(row["parameters"])}) for row in _rows(place)}
+            known = {
+                row["name"]: SystemSize(**{**row, "parameters": tuple(row["parameters"])})
+                for row in kept_runs.read_own(place)["systems"]
+            }
     found = []
     for k, name in enumerate(paper.systems):
         progress(f"deriving {paper.name} {name}", k / len(paper.systems))
         found.append(known.get(name) or _size(paper, name, parameters))
     if place is not None and not known:
         with suppress(*kept_runs.TROUBLE):
-            write_json(place, {"systems": [asdict(size) for size in found]})
+            kept_runs.keep_own(place, {"systems": [asdict(size) for size in found]})
     return found
-
-
-def _rows(place: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(place.read_text("utf-8"))["systems"]
-    return rows
 
 
 def _size(paper: Paper, name: str, parameters: Mapping[str, Any]) -> SystemSize:

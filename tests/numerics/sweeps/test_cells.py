@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 from functools import partial
 from pathlib import Path
 
@@ -57,7 +59,7 @@ def test_a_broken_file_or_another_source_is_no_result(tmp_path: Path, monkeypatc
     (file,) = tmp_path.iterdir()
     file.write_text("{", encoding="utf-8")
     assert run_cells(noisy_square, [task], store=tmp_path) == want
-    file.write_text('{"value": -1.0}', encoding="utf-8")
+    file.write_text(json.dumps({"key": file.stem, "value": -1.0}), encoding="utf-8")
     assert run_cells(noisy_square, [task], store=tmp_path) == [-1.0], "the file is what is read"
     monkeypatch.setattr(cells, "_digest", lambda folder: "another version")
     assert run_cells(noisy_square, [task], store=tmp_path) == want
@@ -76,6 +78,28 @@ def test_the_folder_of_a_task_lives_as_long_as_the_task(tmp_path: Path, monkeypa
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "file"))
     with unfinished_cells("a task") as store:
         assert store is None
+
+
+def test_a_task_that_nobody_goes_on_with_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    old, young = (tmp_path / "unfinished" / name for name in ("old", "young"))
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    with unfinished_cells("a task"):
+        assert young.exists() and not old.exists()
+
+
+@pytest.mark.parametrize("attack", ["rights", "place"])
+def test_a_cell_somebody_else_could_have_written_is_run_again(tmp_path: Path, attack: str) -> None:
+    assert run_cells(abs, [-1, -2], store=tmp_path) == [1, 2]
+    one, two = tmp_path.iterdir()
+    if attack == "rights":
+        one.write_bytes(one.read_bytes().replace(b'"value": ', b'"value": 7'))
+        one.chmod(0o666)
+    else:
+        two.replace(one)
+    assert run_cells(abs, [-1, -2], store=tmp_path) == [1, 2]
 
 
 def total(cell: int, numbers: np.ndarray, more: object = None) -> float:

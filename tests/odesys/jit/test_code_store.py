@@ -92,6 +92,17 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hang(folder: Path) -> None:
     assert store.read() is None
 
 
+def test_folders_inside_are_for_this_user_alone(folder: Path) -> None:
+    umask = os.umask(0)
+    try:
+        inner = code_store.cache_folder("measurements")
+    finally:
+        os.umask(umask)
+    assert inner == folder / "measurements" and stat.S_IMODE(inner.stat().st_mode) == 0o700
+    inner.chmod(0o770)  # a group could put one file in the place of another
+    assert code_store.cache_folder("measurements") is None
+
+
 def test_what_was_written_first_makes_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_store, "MOST_BYTES", 5000)
     stores = [code_store.StoredCode(code_store.key(str(k))) for k in range(8)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import stat
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from odesys.papers import kept_parts, kept_runs
 from odesys.papers.kept_parts import KeptParts
 from odesys.papers.workers import Answer
 from odesys.verdicts import measured, proved
@@ -63,3 +65,35 @@ def test_sources_of_pages_are_no_part_of_the_key() -> None:
     engine = Path(kept_runs.__file__).parents[1]
     rooms = {file.relative_to(engine).parts[0] for file in kept_runs.source_files((engine,))}
     assert "papers" in rooms and "sentences.py" in rooms and not {"report", "cli"} & rooms
+
+
+@pytest.mark.parametrize("file", ["value.json", "files/a.txt"])
+@pytest.mark.parametrize("attack", ["link", "rights"])
+def test_what_somebody_else_could_have_written_is_computed_again(tmp_path: Path, file: str, attack: str) -> None:
+    kept, calls = KeptParts(tmp_path / "kept", "sources"), list[str]()
+    ask(kept, tmp_path / "one", calls)
+    (entry,) = (tmp_path / "kept").iterdir()
+    place = entry / file
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600 and stat.S_IMODE(entry.stat().st_mode) == 0o700
+    if attack == "link":
+        place.rename(tmp_path / "elsewhere")
+        place.symlink_to(tmp_path / "elsewhere")
+    else:
+        place.chmod(0o666)
+    ask(kept, tmp_path / "two", calls)
+    assert len(calls) == 2
+
+
+def test_names_that_lead_out_of_an_entry_are_not_followed(tmp_path: Path) -> None:
+    kept, calls = KeptParts(tmp_path / "kept", "sources"), list[str]()
+    ask(kept, tmp_path / "one", calls)
+    (entry,) = (tmp_path / "kept").iterdir()
+    value = {"z": [1, 2.5], "a": None}
+    (entry / "outside.txt").write_bytes(b"text")
+    (entry / "outside.txt").chmod(0o600)
+    names = {"../outside.txt": b"text"}
+    kept_runs.keep_own(
+        entry / "value.json", {"hash": kept_parts._hash(entry, value, names), "value": value, "files": list(names)}
+    )
+    ask(kept, tmp_path / "two" / "inner", calls)
+    assert len(calls) == 2 and not (tmp_path / "two" / "outside.txt").exists()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -102,7 +104,7 @@ SOURCES = kept_runs.source_hash
 def test_what_runs_while_the_source_changes_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_runs, "STARTED", 0.0)  # all files are newer than this process
     seen(Laboratory())
-    assert not folder.exists()
+    assert not list(folder.glob("*"))
 
 
 def test_other_seeds_are_measured() -> None:
@@ -163,14 +165,14 @@ def test_a_method_of_captured_data_and_a_function_that_captures_itself_are_not_k
         return again(point, depth - 1) if depth else run(lab, point)
 
     measure("x", [{"x": 1.0}], again)
-    assert not folder.exists()
+    assert not list(folder.glob("*"))
 
 
 @pytest.mark.parametrize("factor", [float("nan"), object, {1: object()}])
 def test_what_has_no_place_in_json_or_no_name_is_not_kept(folder: Path, factor: Any) -> None:
     lab = Laboratory()
     measure("x", [{"x": 1.0}], lambda p: run(lab, p, factor if isinstance(factor, float) else 1) if factor else 0.0)
-    assert not folder.exists()
+    assert not list(folder.glob("*"))
 
 
 def test_an_observable_that_changes_what_it_captured_is_not_kept(folder: Path) -> None:
@@ -181,7 +183,7 @@ def test_an_observable_that_changes_what_it_captured_is_not_kept(folder: Path) -
         return run(lab, point)
 
     measure("x", [{"x": 1.0}], observable)
-    assert not folder.exists() and found
+    assert not list(folder.glob("*")) and found
 
 
 def test_code_from_elsewhere_and_no_laboratory_are_not_kept(folder: Path, tmp_path: Path) -> None:
@@ -191,7 +193,7 @@ def test_code_from_elsewhere_and_no_laboratory_are_not_kept(folder: Path, tmp_pa
     measure("x", [{"x": 1.0}], lambda p: p["x"])
     one, two = Laboratory(), Laboratory()
     measure("x", [{"x": 1.0}], lambda p: run(one, p) + run(two, p))
-    assert not folder.exists()
+    assert not list(folder.glob("*"))
 
 
 def test_everything_is_measured_anew_on_request(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,4 +216,26 @@ def test_the_oldest_files_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_folder_that_others_can_write_is_not_used(folder: Path) -> None:
     folder.parent.chmod(0o777)
     seen(Laboratory())
-    assert not folder.exists()
+    assert not list(folder.glob("*"))
+
+
+@pytest.mark.parametrize("attack", ["link", "rights", "pipe"])
+def test_what_somebody_else_could_have_written_is_measured_again(folder: Path, tmp_path: Path, attack: str) -> None:
+    values = seen(Laboratory())
+    (path,) = folder.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    if attack == "rights":
+        path.chmod(0o666)
+    else:
+        path.rename(tmp_path / "elsewhere")
+        path.symlink_to(tmp_path / "elsewhere") if attack == "link" else os.mkfifo(path)
+    assert seen(Laboratory()) == values and len(calls) == 2
+    assert not path.is_symlink() and stat.S_ISREG(path.stat().st_mode)  # mended
+
+
+def test_a_kept_file_under_another_name_is_not_read(tmp_path: Path) -> None:
+    kept_runs.keep_own(tmp_path / "one.json", [1])
+    assert kept_runs.read_own(tmp_path / "one.json") == [1]
+    (tmp_path / "one.json").rename(tmp_path / "two.json")
+    with pytest.raises(ValueError, match="not what was kept"):
+        kept_runs.read_own(tmp_path / "two.json")

@@ -36,7 +36,7 @@ def test_sizes_are_derived_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_kept_changes_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ODESYS_MEASUREMENTS", raising=False)
-    monkeypatch.setattr(kept_runs, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kept_runs, "cache_folder", lambda name: tmp_path / name)
     paper = tmp_path / "paper"
     paper.mkdir()
     (paper / "a.py").write_text("1")
