@@ -37,6 +37,7 @@ SPECIAL = {1: ("mu1", "mu2", "mu3"), 2: ("mu1", "mu3"), 3: ("mu2", "mu3"), 4: ("
 LABEL = {1: 1, 2: -1, 3: -1, 4: -1}
 PROBABILITY = {1: Fraction(1, 2), 2: Fraction(1, 6), 3: Fraction(1, 6), 4: Fraction(1, 6)}
 TRAINED = ("W", "W_V", "W_K", "W_Q")
+LARGEST_WORDS = 10_000  # of a training set that is written down
 
 
 def check_sizes(n: int, L: int) -> None:
@@ -98,6 +99,12 @@ def model(d: int, neurons: tuple[int, ...] | None = None) -> Network:
 def data(n: int, L: int) -> Data:
     """The training set of Assumption 2.3, unique up to names and order of tokens: mu4, mu5, ... in order of use."""
     check_sizes(n, L)
+    if words_needed(n, L) > LARGEST_WORDS:
+        d = words_needed(n, L)
+        raise ParameterError(
+            f"n = {n}, L = {L} needs {d:,} words, and inner products of {float(d) ** 2:.1e} pairs of them for each "
+            f"of five matrices; at most {LARGEST_WORDS:,} words can be used, so lower n or L"
+        )
     fresh = iter(range(4, words_needed(n, L) + 1))
     samples = []
     for c, size in class_sizes(n).items():

@@ -7,11 +7,11 @@ from odesys import Parameter
 DISJOINT, RANDOM, EVERYWHERE = 0, 1, 2
 
 PARAMETERS = (
-    Parameter("n", 10, "training samples, classes balanced", int, low=1),
-    Parameter("s", 40, "sparsity: coordinates of a noise patch", int, low=1),
-    Parameter("d", 1001, "dimension of the patches", int, low=2),
-    Parameter("m_k", 24, "neurons of queries and keys", int, low=1),
-    Parameter("m_v", 10, "neurons of the values, for each of the two classes", int, low=1),
+    Parameter("n", 10, "training samples, classes balanced", int, low=1, high=10**6),
+    Parameter("s", 40, "sparsity: coordinates of a noise patch", int, low=1, high=10**8),
+    Parameter("d", 1001, "dimension of the patches", int, low=2, high=10**12),
+    Parameter("m_k", 24, "neurons of queries and keys", int, low=1, high=10**6),
+    Parameter("m_v", 10, "neurons of the values, for each of the two classes", int, low=1, high=10**6),
     Parameter("sigma_p", 0.0, "standard deviation of noise coordinates; 0 stands for 2 / sqrt(s)", float, low=0),
     Parameter(
         "sigma_0", 0.0, "standard deviation of the weights at the start; 0 stands for 0.1 / sqrt(d)", float, low=0
@@ -25,8 +25,8 @@ PARAMETERS = (
     Parameter("beta1", 0.9, "decay of Adam's mean of gradients", float, low=0, high=0.999999),
     Parameter("beta2", 0.999, "decay of Adam's mean of squares", float, low=0, high=0.999999),
     Parameter("eps", 1e-15, "what Adam adds to the root of the mean of squares", float, low=0),
-    Parameter("steps", 1800, "number of steps", int, low=1),
-    Parameter("tests", 500, "fresh samples for the test loss", int, low=2),
+    Parameter("steps", 1800, "number of steps", int, low=1, high=10**9),
+    Parameter("tests", 500, "fresh samples for the test loss", int, low=2, high=10**7),
     Parameter("seed", 0, "of data and start", int, low=0),
     Parameter(
         "written",

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..analysis.findings import Analysis, analyse
 from ..errors import ParameterError
+from ..expr.constants import read_number
 from ..expr.letters import plain_name
 from ..expr.system import System
 from ..files import write_text
@@ -38,7 +39,7 @@ def analysed(
 
 def _number(name: str, text: str) -> Fraction:
     try:
-        return Fraction(text)
+        return read_number(text)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"{name} = {text!r} is not a number; write 3, 0.5, 1e-3 or 8/3") from None
 

@@ -17,6 +17,7 @@ import typer
 from .. import __version__, files
 from ..errors import OdesysError, ParameterError
 from ..expr import gc_pause
+from ..memory import limit_memory
 from ..papers import registry
 from ..terminal import print_files, print_table, progress_bar
 from .options import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ..papers.paper import Paper, Simulation
 
 _EVENTS_SHOWN = 12
+MOST_SEEDS, MOST_DRAWS, MOST_WORKERS, MOST_SEED = 10**6, 10**5, 1024, 2**63 - 1
 
 app = typer.Typer(
     cls=Commands,
@@ -279,7 +281,7 @@ def compare(
     paper: PaperName,
     widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", min=1, help="Networks trained at each width.")
+        int | None, typer.Option("--seeds", metavar="N", min=1, max=MOST_SEEDS, help="Networks trained at each width.")
     ] = None,
     settings: Settings = None,
     out: OutFolder = None,
@@ -356,11 +358,20 @@ def verify(
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long checks.")] = Level.quick,
     mutations: Annotated[bool, typer.Option("--mutations", help="Run the claims on broken systems too.")] = False,
     redraw: Annotated[
-        int, typer.Option("--redraw", metavar="N", min=0, help="Measured claims N times more, at new seeds and points.")
+        int,
+        typer.Option(
+            "--redraw",
+            metavar="N",
+            min=0,
+            max=MOST_DRAWS,
+            help="Measured claims N times more, at new seeds and points.",
+        ),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Seed of --redraw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, max=MOST_SEED, help="Seed of --redraw.")] = 0,
     show_all: Annotated[bool, typer.Option("--all", help="Show the table of all claims.")] = False,
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, max=MOST_WORKERS, help="[default: all cores]")
+    ] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     certificates: Annotated[
         Path | None, typer.Option("--certificates", metavar="DIR", help="Write certificates for tools/check_*.")
@@ -398,9 +409,13 @@ def report(
         ReportFormat, typer.Option("--format", help="latex is a body to input, with figures as PDF.")
     ] = ReportFormat.html,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out long checks and figures.")] = Level.quick,
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="[default: all cores]")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, max=MOST_WORKERS, help="[default: all cores]")
+    ] = None,
     widths: Annotated[str | None, typer.Option("--widths", metavar="M,M,...", help="[default: the paper's]")] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", metavar="N", min=1, help="[default: the paper's]")] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", min=1, max=MOST_SEEDS, help="[default: the paper's]")
+    ] = None,
     printed: Annotated[
         PrintAmount, typer.Option("--print", help="What comes out of a printer; full has all that is folded.")
     ] = PrintAmount.short,
@@ -453,7 +468,8 @@ def sweep(
     protocol: Protocol = None,
     settings: Settings = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes [default: all cores]")
+        int | None,
+        typer.Option("--workers", metavar="N", min=1, max=MOST_WORKERS, help="Processes [default: all cores]"),
     ] = None,
     dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a running Dask cluster.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an earlier sweep stopped.")] = False,
@@ -509,7 +525,9 @@ def analyse(
     box: Annotated[
         list[str] | None, typer.Option("--box", metavar="x=LOW:HIGH", help="Where equilibria are searched; repeatable.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Of random points in searches.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", min=0, max=MOST_SEED, help="Of random points in searches.")
+    ] = 0,
     out: OutFolder = None,
     json: JsonFile = None,
 ) -> None:
@@ -555,4 +573,5 @@ def main() -> None:
     """Entry point of the command `odesys`."""
     signal.signal(signal.SIGTERM, interrupt)
     gc_pause.collect_less_often()
+    limit_memory()
     app(prog_name="odesys")

@@ -13,11 +13,13 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import OdesysError, ParameterError
+from ..memory import usable_memory
 from ..papers import registry
 
 #: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
 _UsageError: Any = typer.BadParameter.__bases__[0]
 _INTERRUPTED = 130
+LARGEST_WIDTH = 10**8
 
 
 class Commands(TyperGroup):
@@ -34,6 +36,8 @@ class Commands(TyperGroup):
             code = _complain(_usage_sentence(error))
         except (KeyboardInterrupt, typer.Abort):
             code = _INTERRUPTED
+        except (MemoryError, OverflowError, RecursionError) as error:
+            code = _complain(_beyond(error))
         except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 1
@@ -54,6 +58,15 @@ class Commands(TyperGroup):
 def interrupt(*_: Any) -> None:
     """Being asked to end is treated like Ctrl-C: what is done is kept, nothing is left half-written."""
     raise KeyboardInterrupt
+
+
+def _beyond(error: Exception) -> str:
+    """What to do where a computation is larger than this machine, or than floating-point numbers."""
+    if isinstance(error, MemoryError):
+        return f"the memory of this machine ({usable_memory() / 2**30:.0f} GB) is not enough for this; lower the sizes"
+    if isinstance(error, OverflowError):
+        return "a number became larger than floating-point numbers can be; give smaller parameters"
+    return "an expression is nested more deeply than it can be worked on; name parts of it, or lower the sizes"
 
 
 def _complain(text: str) -> int:
@@ -144,10 +157,17 @@ def read_settings(texts: Iterable[str] | None) -> dict[str, str]:
 
 def read_widths(text: str) -> list[int]:
     widths: list[int] = []
+    if len(text) > 1000:
+        raise ParameterError(f"--widths has {len(text)} characters; give at most a hundred widths")
     for part in text.split(","):
         if not (part.strip().isdecimal() and part.strip().isascii() and len(part) < 20 and int(part) > 0):
             raise ParameterError(f"--widths {text!r} can not be read: {part!r} is not a positive whole number")
         if int(part) in widths:
             raise ParameterError(f"--widths {text!r} has {int(part)} twice")
+        if int(part) > LARGEST_WIDTH:
+            raise ParameterError(
+                f"a network of width {int(part):,} has at least {int(part) * 8 / 2**30:,.0f} GB for every word, and "
+                f"there are {usable_memory() / 2**30:.0f} GB; the largest width is {LARGEST_WIDTH:,}"
+            )
         widths.append(int(part))
     return widths

@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 import flint
 
 from ..errors import EquationError
+from .constants import whole_power
 from .functions import FUNCTIONS, unknown
 
 Number = Fraction | float
@@ -127,7 +128,10 @@ def _intern(op: str, args: tuple[Any, ...]) -> Node:
     found = _interned.get(key)
     if found is None:
         found = Node.__new__(Node)
-        found.op, found.args, found.uid = op, args, _uid(op, args)
+        try:
+            found.op, found.args, found.uid = op, args, _uid(op, args)
+        except ValueError:  # by Python's own limit on digits
+            raise EquationError("an exact constant has more than 4300 digits; write it with exp and log") from None
         _interned[key] = found
     return found
 
@@ -337,7 +341,7 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         if whole:
             if value == 0 and exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
-            return _whole_power(value, int(exponent))
+            return whole_power(value, int(exponent))
         if value == 0:
             if exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
@@ -353,11 +357,11 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         leading: Number = node.args[0][0]
         if len(node.args) == 1:
             if whole:
-                return _collect(node.args[0][1], exponent, powers) * _whole_power(leading, int(exponent))
+                return _collect(node.args[0][1], exponent, powers) * whole_power(leading, int(exponent))
         elif whole and leading and leading != 1:
             monic = _from_linear({t: c / leading for c, t in node.args})
             powers[monic] = powers.get(monic, Fraction(0)) + exponent
-            return _whole_power(leading, int(exponent))
+            return whole_power(leading, int(exponent))
     powers[node] = powers.get(node, Fraction(0)) + exponent
     return Fraction(1)
 
@@ -385,11 +389,6 @@ def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
     return _F1
 
 
-def _whole_power(value: Number, exponent: int) -> Number:
-    result: Number = value**exponent
-    return result
-
-
 def _exact_power(value: Number, exponent: Fraction) -> Number | None:
     if value < 0:
         return None
@@ -401,7 +400,7 @@ def _exact_power(value: Number, exponent: Fraction) -> Number | None:
         if root**exponent.denominator != part:
             return None
         roots.append(int(root))
-    return Fraction(roots[0], roots[1]) ** exponent.numerator
+    return whole_power(Fraction(roots[0], roots[1]), exponent.numerator)
 
 
 def from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..expr import blocks, graph
+from ..expr.constants import to_float
 from ..expr.field import BlockField
 from ..expr.functions import FLOAT_ROOTS, FUNCTIONS
 from ..expr.graph import Node, Number
@@ -130,7 +131,7 @@ def _power(base: Node, exponent: Fraction, text: Mapping[Node, str], constant: C
 
 def float_literal(value: Number) -> str:
     """A float constant that reads back exactly."""
-    number = float(value)
+    number = to_float(value)
     return repr(number) if number >= 0 else f"({number!r})"
 
 

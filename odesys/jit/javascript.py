@@ -14,6 +14,7 @@ from itertools import count, product
 from string import ascii_letters, digits
 
 from ..expr import graph
+from ..expr.constants import to_float
 from ..expr.functions import FUNCTIONS
 from ..expr.graph import Node, Number
 from .shared_factors import Pair, is_exponential_power, read_nodes, reads, shared_products
@@ -35,7 +36,7 @@ def literal(value: Number) -> str:
     >>> [literal(v) for v in (2, Fraction(1, 3), Fraction(-1, 2), 1e-3)]
     ['2', '(1/3)', '(-.5)', '.001']
     """
-    number = float(value)
+    number = to_float(value)
     text = repr(int(number)) if number.is_integer() and abs(number) < _EXACT else repr(number)
     text = re.sub(r"^(-?)0\.", r"\1.", text).replace("e-0", "e-").replace("e+", "e")
     exact = Fraction(value)

@@ -19,6 +19,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ..expr.constants import to_float
 from ..expr.functions import FUNCTIONS
 from . import code_store
 
@@ -40,7 +41,7 @@ _LOCK = threading.Lock()  # one piece of code is compiled at a time
 
 def constant(value: Any) -> str:
     """A number as assembly writes a double."""
-    return "0x" + struct.pack(">d", float(value)).hex().upper()
+    return "0x" + struct.pack(">d", to_float(value)).hex().upper()
 
 
 @cache

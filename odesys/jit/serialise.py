@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import EquationError
 from ..expr import graph
+from ..expr.constants import read_number
 from ..expr.field import ScalarField
 from ..expr.functions import FLOAT_ROOTS, unknown
 from ..expr.graph import Node, Number
@@ -150,7 +151,7 @@ def _number(text: Any) -> Number:
 def _exact(text: Any) -> Fraction:
     if not isinstance(text, str) or not _EXACT.fullmatch(text):
         raise ValueError(f'{text!r} is not an exact number such as "1/3"')
-    return Fraction(text)
+    return read_number(text)
 
 
 # ---- a Python module -----------------------------------------------------------------------------------------------

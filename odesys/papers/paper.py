@@ -54,6 +54,10 @@ def load_later(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
+LARGEST = 1e60  # of a parameter: its fifth power is still a floating-point number
+LARGEST_WHOLE = 10**15  # of a parameter that is a whole number
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A named number a user can set: default, meaning, type and allowed range.
@@ -96,7 +100,9 @@ class Parameter:
     def read(self, text: Any, symbols: bool = False) -> Any:
         """The value of a text such as ``0.05``; what is out of range gets a sentence, and symbols unless asked for."""
         if self.kind is str and text not in self.words:
-            raise ParameterError(f"{self.name} = {text!r} can not be used: choose {' or '.join(self.words)}")
+            raise ParameterError(
+                f"{self.name} = {_short(repr(text))} can not be used: choose {' or '.join(self.words)}"
+            )
         if text in self.words and (symbols or self.kind is str):
             return text
         try:
@@ -108,10 +114,17 @@ class Parameter:
                 hint = f"a number is needed here, {hint}"
             elif text == "symbol":
                 hint = "a symbol is not available for it"
-            raise ParameterError(f"{self.name} = {text!r} can not be used: {hint}") from None
+            raise ParameterError(f"{self.name} = {_short(repr(text))} can not be used: {hint}") from None
         inside = self.low < number <= self.high or (number == self.low and not self.open_low)
         if not math.isfinite(number) or not inside:
-            raise ParameterError(f"{self.name} = {text} is out of range: it must be {self._wanted()}")
+            raise ParameterError(f"{self.name} = {_short(text)} is out of range: it must be {self._wanted()}")
+        if abs(number) > (LARGEST_WHOLE if self.kind is int else LARGEST):
+            most = (
+                f"{LARGEST_WHOLE:,}"
+                if self.kind is int
+                else f"{LARGEST:g}, so that its powers are floating-point numbers"
+            )
+            raise ParameterError(f"{self.name} = {_short(text)} is too large: it can be at most {most}")
         return value
 
     def _wanted(self) -> str:
@@ -119,6 +132,12 @@ class Parameter:
         if self.low > -math.inf:
             text += f" {'above' if self.open_low else 'of at least'} {self.low:g}"
         return text + (f" and at most {self.high:g}" if self.high < math.inf else "")
+
+
+def _short(text: Any) -> str:
+    """A value as it was written, cut where it is very long."""
+    whole = str(text)
+    return whole if len(whole) <= 60 else f"{whole[:40]}... ({len(whole)} characters)"
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from ..errors import EquationError
 from ..expr import graph
+from ..expr.constants import read_number, shown
 from ..expr.functions import FUNCTIONS
 from ..expr.graph import Node
 from ..expr.letters import plain_name
@@ -102,7 +102,10 @@ class Grammar:
         odesys.errors.EquationError: in "2x" the name x follows a number; write 2*x
         """
         reader = _Reader(self, text)
-        node = reader.sum()
+        try:
+            node = reader.sum()
+        except RecursionError:
+            raise EquationError(f'"{shown(text)}" has too many brackets in each other; name parts of it') from None
         reader.end()
         return node
 
@@ -186,7 +189,7 @@ class _Reader:
     def atom(self) -> Node:
         kind, token = self.take()
         if kind == "number":
-            return graph.num(Fraction(token))
+            return graph.num(read_number(token))
         if token == "(":
             inner = self.sum()
             self.take(")")

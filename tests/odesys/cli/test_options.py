@@ -191,3 +191,55 @@ def test_an_interrupt_while_the_commands_load_is_one_line_too(tmp_path: Path) ->
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")
+
+
+BEYOND = {
+    "simulate cooccurrence --set n=600000000": "n = 600000000 is out of range",
+    "derive cooccurrence --set n=1200 --set L=1000 --system quotient": "at most 10,000 words can be used",
+    "compare two_mixture --seeds 1000000000000": "--seeds",
+    "report two_mixture --seeds 1000000000000": "--seeds",
+    "verify two_mixture --redraw 1000000000000": "--redraw",
+    "compare two_mixture --widths 1000000000000": "7,451 GB for every word",
+    "simulate two_mixture --protocol simultaneous --set L=40": "at most 24",
+    "simulate two_mixture --protocol simultaneous --set t_end=1e308": "at most 1e+12",
+    "simulate two_mixture --set omega=1e308": "at most 1e+60",
+    f"simulate signgd --set seed={'9' * 300}": "at most 1,000,000,000,000,000",
+    f"simulate signgd --set seed={'9' * 4000}": "(4002 characters)",
+    f"sweep two_mixture --over omega={'9' * 4000},1": "omega",
+    f"analyse -e x'=k*x --set k={'9' * 5000}": "has 5000 digits",
+    "analyse -e x'=3**(10**9)*x": "more than 4000 digits",
+}
+
+
+@pytest.mark.parametrize("line", BEYOND, ids=lambda line: line[:60])
+def test_what_can_not_be_computed_is_refused_at_once(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from typer.testing import CliRunner
+
+    from odesys.cli import commands
+
+    monkeypatch.chdir(tmp_path)
+    with random_inputs.time_limit(60):
+        result = CliRunner().invoke(commands.app, line.split(" "), prog_name="odesys")
+    assert result.exit_code == 2 and BEYOND[line] in result.stderr, result
+    assert result.stderr.count("\n") == 1 and len(result.stderr) < 400
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        ("MemoryError", "the memory of this machine"),
+        ("OverflowError('x')", "larger than floating-point numbers"),
+        ("RecursionError", "nested more deeply"),
+    ],
+)
+def test_what_is_beyond_the_machine_is_a_sentence(tmp_path: Path, raised: str, words: str) -> None:
+    create(tmp_path / "largepaper")
+    with open(tmp_path / "largepaper" / "protocol.py", "a") as file:
+        file.write(f"\n\ndef training(parameters, progress):\n    raise {raised}\n")
+    done = subprocess.run(
+        [*COMMAND, "simulate", "./largepaper"], cwd=tmp_path, env=ENV, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
