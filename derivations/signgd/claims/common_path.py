@@ -64,15 +64,18 @@ def points(draw: Draw) -> tuple[dict[str, float], ...]:
     return tuple(condition_point(case, eta) for case, eta in path(draw))
 
 
-@lru_cache(maxsize=4096)
-def passed(rules: Rules, case: Case, seed: int) -> Mapping[str, bool]:
-    """Which checks a run passes; one that can not be made, as a time does not exist, is not passed."""
-    out = {}
+@lru_cache(maxsize=256)
+def passed(rules: Rules, case: Case, seeds: tuple[int, ...]) -> tuple[Mapping[str, bool], ...]:
+    """Which checks the run of each seed passes; one that can not be made, as a time does not exist, is not passed."""
     attends = log(case.strength / case.mu) / sqrt(case.m_k * case.strength * case.mu)  # T_attn, in theta
-    try:
-        record = watched_runs.flow(case, (seed, case.n), 1.2 * attends, rules)
-    except OdesysError:  # a run that breaks off, as broken systems may, shows nothing
+    runs = watched_runs.flows(case, [(seed, case.n) for seed in seeds], 1.2 * attends, rules)
+    return tuple(_passed(record) for record in runs)
+
+
+def _passed(record: Record | OdesysError) -> Mapping[str, bool]:
+    if isinstance(record, OdesysError):  # a run that breaks off, as broken systems may, shows nothing
         return dict.fromkeys(CHECKS, False)
+    out = {}
     for name, check in CHECKS.items():
         try:
             out[name] = check(record).as_stated == "holds"
@@ -91,7 +94,7 @@ def along(
     rules, cases, where = lab.rules(), [case for case, _ in path(lab.draw)], points(lab.draw)
 
     def trial(case: Case, seeds: Sequence[int]) -> list[bool]:
-        return [passed(rules, case, seed)[name] for seed in seeds]
+        return [seen[name] for seen in passed(rules, case, tuple(seeds))]
 
     found = [
         with_high_probability(what, point, partial(trial, case), lab.draw, threshold, printed and printed(case))

@@ -10,6 +10,7 @@ import numpy as np
 
 from odesys import (
     Evidence,
+    OdesysError,
     Verdict,
     Witness,
     between,
@@ -359,7 +360,9 @@ def finite_step(lab: Laboratory) -> Verdict:
     rules, eta = lab.rules(), FINITE["eta"]
     case = Case(n=20, s=80, d=2000, m_k=100, m_v=20, sigma_0=0.1 / 2000**0.5)
 
-    def deviation(record: Record) -> float:
+    def deviation(record: Record | OdesysError) -> float:
+        if isinstance(record, OdesysError):
+            return np.inf
         share = np.sign(record.run.at(60 * eta).q) == record.vote(60 * eta)[:, None]
         field = MeanField(float(record.start.l1.mean() / case.mu), float(share.mean()), case.m_k)
         fields = [
@@ -376,7 +379,7 @@ def finite_step(lab: Laboratory) -> Verdict:
         return float(np.abs(np.array(found) - 1).max())
 
     def runs(point: object, seeds: Sequence[int]) -> list[float]:
-        return [deviation(watched_runs.descent(case, seed, eta, 700, rules)) for seed in seeds]
+        return [deviation(record) for record in watched_runs.descents(case, seeds, eta, 700, rules)]
 
     return over_seeds("largest relative deviation", [FINITE], runs, lab.draw.seeds(20)).between(
         0, 0.1, "the mean field replaces m_k = 100 neurons by their mean: one over the root of m_k"
