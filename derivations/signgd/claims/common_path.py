@@ -163,6 +163,5 @@ def on_path(
         reading=reading,
         uses=uses,
         expect=expect,
-        level="full",
         **more,
     )(judge)

@@ -157,13 +157,20 @@ class Optimiser:
             if not first:
                 first.extend(np.zeros_like(x) for x in g.all())
                 second.extend(np.zeros_like(x) for x in g.all())
-            out = []
+            out, left = [], (1 - self.beta2**count) ** 0.5
+            step = -self.eta * left / (1 - self.beta1**count)
             for m, s, x in zip(first, second, g.all(), strict=True):
-                m += (1 - self.beta1) * (x - m)
-                s += (1 - self.beta2) * (x * x - s)
-                root = np.sqrt(s / (1 - self.beta2**count)) + self.eps
+                np.add(self.beta1 * m, (1 - self.beta1) * x, out=m)
+                s *= self.beta2
+                square = np.multiply(x, x)
+                square *= 1 - self.beta2
+                s += square
+                root = np.sqrt(s, out=square)
+                root += self.eps * left
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    out.append(np.where(root > 0, -self.eta * m / (1 - self.beta1**count) / root, 0.0))
+                    move = np.divide(m, root, out=np.zeros_like(m), where=root > 0)
+                move *= step
+                out.append(move)
             return out
 
         return change
