@@ -36,7 +36,7 @@ from ..special.watched_runs import Record
 from .book import SIZES, book, on_the_toy
 from .common_checks import later
 from .common_hypotheses import CONDITION
-from .common_orders import settled, vanishing
+from .common_orders import given, settled, vanishing
 from .common_path import on_path
 from .part_d_recursion import mean_value_moves
 
@@ -158,7 +158,7 @@ def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
         "T_2 < T_2^+": beyond("T_2", "beta_xi"),
         "T_2^+ << T_3": vanishing("T_2^+/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4)),
         "T_3 < T_3^+": beyond("T_3", "beta_mu"),
-        "T_3^+ << T_4^-": last,
+        "T_3^+ << T_4^-": given(last, "Eq. (34) of Lemma E.21"),
     }
 
 

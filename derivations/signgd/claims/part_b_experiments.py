@@ -163,7 +163,12 @@ MIDDLE = (1 + log(4 / 3) / log(3 / 2)) / 2  # of the fall of an exponential and 
     "SignGD converges linearly, Adam sublinearly, GD is slower",
     kind="order",
     where="Figure 2 (c), Appendix B.7: convergence of SignGD, Adam and GD",
-    parts=["SignGD decays exponentially", "Adam is sublinear", "beta_1 = 0, 0.5, 0.9 overlap", "SignGD is faster than GD"],
+    parts=[
+        "SignGD decays exponentially",
+        "Adam is sublinear",
+        "beta_1 = 0, 0.5, 0.9 overlap",
+        "SignGD is faster than GD",
+    ],
     origin="text",
     hypotheses=[],
     insensitive=NETWORK,

@@ -63,7 +63,6 @@ class State:
         q, k = x[1 + n :].reshape(2, m_k, 1 + n)
         return cls(float(x[0]), x[1 : 1 + n], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
 
-
     def one(self, place: int) -> State:
         """One of several states."""
         return State(*(getattr(self, name)[place] for name in NAMES))
