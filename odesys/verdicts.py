@@ -389,6 +389,21 @@ class Verdict:
         evidence = min(self.evidence, Evidence.CERTIFICATE) if instance else self.evidence
         return replace(self, evidence=evidence, proof=(self.proof or Proof()) & Proof(steps, 0, known))
 
+    def assuming(self, *facts: str) -> Verdict:
+        """The same verdict, whose proof takes facts for granted: what they are is said with it.
+
+        Parameters
+        ----------
+        *facts : str
+            Such as ``"Lemma 2, which is measured"``.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
+        """
+        return replace(self, proof=(self.proof or Proof()) & Proof(assumed=facts))
+
     @property
     def scope(self) -> dict[str, Any]:
         """Values of each parameter among the points: listed where they are few, else lowest and highest."""

@@ -98,23 +98,34 @@ class ManySamples:
 
         The words of the program then are the tokens of a sample, whatever their inner products. Where maps read more
         sets of words than one, `words` has the vectors of each by its name, with 1 in place of the number of samples
-        where they all have the same.
+        where they all have the same. Weights of several networks have one axis more in front, and so have the slopes;
+        samples then follow each other network by network, as many for each.
         """
-        return self._reverse.means(*self._arrays(weights, words, given))
+        return self._shaped(self._reverse.means(*self._arrays(weights, words, given)), weights)
 
     def signs(
         self, weights: Mapping[str, np.ndarray], words: np.ndarray | Mapping[str, np.ndarray], given: np.ndarray
     ) -> Arrays:
         """The signs of `gradients`, also where slopes underflow in floats: what sign descent moves along."""
-        return self._reverse.signs(*self._arrays(weights, words, given))
+        return self._shaped(self._reverse.signs(*self._arrays(weights, words, given)), weights)
+
+    def _shaped(self, found: Arrays, weights: Mapping[str, np.ndarray]) -> Arrays:
+        return {name: value.reshape(np.shape(weights[name])) for name, value in found.items()}
 
     @cached_property
     def _reverse(self) -> WeightGradient:
         return WeightGradient(self.program, self.program.maps, self.parameters, self.varying, self.pairs)
 
     def _arrays(self, weights: Mapping[str, np.ndarray], words: Any, given: np.ndarray) -> tuple[Arrays, Arrays]:
-        several = {name: np.asarray(array, dtype=float)[None] for name, array in weights.items()}
+        several = {name: np.asarray(array, dtype=float) for name, array in weights.items()}
+        several = {name: array if array.ndim == 3 else array[None] for name, array in several.items()}
         vectors = words if isinstance(words, Mapping) else {"E": words}
+        networks, samples = {len(array) for array in several.values()}, len(given)
+        if len(networks) > 1 or samples % max(networks):
+            raise ParameterError(
+                f"{samples} samples can not be cut into equal parts for networks, of which the weights have "
+                f"{', '.join(map(str, sorted(networks)))}"
+            )
         return several, {**vectors, VARYING: self._given(given)}
 
     def _given(self, given: np.ndarray) -> np.ndarray:

@@ -115,7 +115,11 @@ class WeightGradient:
         return out
 
     def means(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
-        """The mean of `gradients` over the first axis, which is never written out."""
+        """The mean of `gradients` over the first axis, which is never written out, with one network in front.
+
+        Where weights are those of several networks, the first axis of vectors is cut into as many equal pieces, one
+        after the other, and each network has the mean over its own.
+        """
         images = self._images(weights, vectors)
         with np.errstate(all="ignore"):
             slopes = dict(zip(self.moved, self.slopes(self._tables(images, vectors)), strict=True))
@@ -147,9 +151,9 @@ class WeightGradient:
         for part in self.parts[name]:
             slope = slopes[part.table].mT if part.turned else slopes[part.table]
             rows, columns = (None if k is None else images[k] for k in (part.rows, part.columns))
-            term = _mean_sandwich(rows, columns, slope)
+            term = _mean_sandwich(rows, columns, slope, len(weights[name]))
             total = term if total is None else total + term
-        return np.zeros(weights[name].shape[1:]) if total is None else total
+        return np.zeros(weights[name].shape) if total is None else total
 
     # ---- plan ------------------------------------------------------------------------------------------------------
 
@@ -192,12 +196,16 @@ class WeightGradient:
 
     def _images(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         images: list[np.ndarray] = []
+        samples = max(map(len, vectors.values()), default=1)
         for image in self.images:
             if isinstance(image, str):
                 images.append(vectors[image])
                 continue
             matrix = weights[image.map].mT if image.transposed else weights[image.map]
-            images.append(matrix if image.inner is None else matrix @ images[image.inner])
+            if image.inner is not None:
+                images.append(_each(matrix, images[image.inner]))
+            else:
+                images.append(np.repeat(matrix, max(1, samples // len(matrix)), axis=0) if len(matrix) > 1 else matrix)
         return images
 
     def _tables(self, images: list[np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
@@ -238,16 +246,27 @@ def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | 
     return value
 
 
-def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any) -> Any:
-    """The mean of rows slope columns' over the first axis, as one product of matrices where columns differ."""
+def _each(matrix: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    """Matrices of networks applied to the vectors of their samples, which follow each other network by network."""
+    networks, count = len(matrix), len(inner)
+    if networks in (1, count) or count == 1:
+        return matrix @ inner
+    rows = matrix[:, None] @ inner.reshape(networks, -1, *inner.shape[1:])
+    return rows.reshape(count, *rows.shape[2:])
+
+
+def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any, networks: int = 1) -> Any:
+    """The mean of rows slope columns' over the samples of each network, as one product of matrices where columns differ."""
     if rows is not None and len(rows) > 1:
         rows, slope = None, rows @ slope
     count = max(len(slope), 1 if columns is None else len(columns))
-    slope = np.broadcast_to(slope / count, (count, *slope.shape[1:]))
+    each = count // networks
+    slope = np.broadcast_to(slope / each, (count, *slope.shape[1:]))
+    _, p, q = slope.shape
     if columns is not None and len(columns) > 1:
-        _, p, q = slope.shape
-        value = slope.transpose(1, 0, 2).reshape(p, count * q) @ columns.mT.reshape(count * q, -1)
+        side = slope.reshape(networks, each, p, q).transpose(0, 2, 1, 3).reshape(networks, p, each * q)
+        value = side @ columns.mT.reshape(networks, each * q, -1)
     else:
-        value = slope.sum(axis=0)
+        value = slope.reshape(networks, each, p, q).sum(axis=1)
         value = value if columns is None else value @ columns[0].mT
     return value if rows is None else rows[0] @ value

@@ -16,7 +16,6 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
 from numbers import Number
 from typing import Any
 
@@ -73,9 +72,11 @@ def available_cores() -> int:
 
 
 def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW) -> list[Task]:
-    """One task for each run of claims that are checked by functions of one module."""
-    runs = groupby(claims, key=lambda claim: claim.check.__module__)
-    return [Task(mutation, tuple(claim.id for claim in run), draw) for _, run in runs]
+    """One task for all claims that are checked by functions of one module, in the order of their first claims."""
+    modules: dict[str, list[str]] = {}
+    for claim in claims:
+        modules.setdefault(claim.check.__module__, []).append(claim.id)
+    return [Task(mutation, tuple(ids), draw) for ids in modules.values()]
 
 
 def answer(book: ClaimBook, id: str, mutation: str, draw: Draw = OWN_DRAW) -> Answer:

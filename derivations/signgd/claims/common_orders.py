@@ -29,3 +29,11 @@ def vanishing(what: str, n: Fraction | int = 0, d: Fraction | int = 0, kappa: in
 def settled(verdict: Verdict, *steps: str) -> Verdict:
     """A proof for every size, with its steps in words."""
     return verdict.proving(*steps, **SIZES)
+
+
+MEASURED = "which is measured"
+
+
+def given(verdict: Verdict, *lemmas: str) -> Verdict:
+    """A verdict that takes lemmas for granted which are only measured here: its proof says so."""
+    return verdict.assuming(*(f"{lemma}, {MEASURED}" for lemma in lemmas))

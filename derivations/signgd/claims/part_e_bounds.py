@@ -26,7 +26,7 @@ from ..special.conditions import condition_point, satisfying
 from ..special.toy_network import on_section
 from .book import at_most, ball, book, on_the_toy, short, signed
 from .common_hypotheses import CONDITION
-from .common_orders import settled, vanishing
+from .common_orders import given, settled, vanishing
 from .common_path import CHECKS, along
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves
@@ -316,6 +316,7 @@ def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
     both = (signals_bounded(lab)["queries"] & lower & ratio).proving(
         "to T_2 a signal moves by at most T_2 eta |mu|, from there on with the vote by Lemma E.11"
     )
+    both = given(both, "Lemma E.11")
     return {"(24)": both, "(25)": both}
 
 
@@ -382,7 +383,8 @@ def sums_grow(lab: Laboratory) -> Verdict:
     for votes in ((1, 1, 1), (1, 1, -1), (1, -1, -1)):
         moved = graph.add(a + e * b for a, b, e in zip(q, l, votes, strict=True))
         pairs[str(votes)] = moved - graph.add(q), graph.add(e * b for e, b in zip(votes, l, strict=True))
-    return (constant_moves(lab) & equal(pairs)).proving(MOVES, "the sum of moves of constant sign is constant", n=3)
+    found = (constant_moves(lab) & equal(pairs)).proving(MOVES, "the sum of moves of constant sign is constant", n=3)
+    return given(found, "Lemma E.9")
 
 
 @book.claim(
@@ -499,6 +501,7 @@ def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
         "are at least T_3^+ eta sigma_p s / 2 (E.9), so -log s_21 at T_3^+ is above C_2^2 (log n)^1/2 / 12 and grows"
     )
     printed = refuted(Witness(sentence, point), moves.evidence) if moves.as_stated == "holds" else moves
+    printed = given(printed, "Lemma E.9")
     return {
         "s_11": (moves & first).proving(MOVES, QUARTER),
         "s_21": printed.correcting(
@@ -648,7 +651,9 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     e = (1 - th) / 4 / (1 + z)
     signs = always_positive({"sign": (1 - th) - 2 * e * (1 + th)}, ("y",), ("z",))
     both = (moves & bounds).proving(MOVES, "sizes at T_4^- and speeds have relative errors e; a key moves back at most")
-    return {"key noise": both, "key signal": both, "signs": (moves & signs).proving(MOVES)}
+    kept = given((moves & signs).proving(MOVES), "Remark E.28")
+    both = given(both, "Remark E.28")
+    return {"key noise": both, "key signal": both, "signs": kept}
 
 
 @book.claim(
@@ -671,7 +676,7 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     t = (1 + th) * T + u
     key = T * (1 + e) + th * T * (1 + e) - u * (1 - e)
     bound = always_positive({"bound": (2 * (1 + th) * T - t) + 2 * e * t - key}, ("T", "theta", "u", "e"))
-    return (constant_moves(lab) & bound).proving(MOVES)
+    return given((constant_moves(lab) & bound).proving(MOVES), "Remark E.28")
 
 
 @book.claim(
@@ -694,9 +699,9 @@ def sum_of_products(lab: Laboratory) -> Verdict:
     logit = on_section({"z22": made.logit(0, 1, 1)})["z22"]
     total = on_the_toy(equal({"logit": (logit, graph.add(sym(f"q{r}_1") * sym(f"k{r}_1") for r in (1, 2)))}))
     e = 1 / (1 + sym("x"))
-    return (
-        total & always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
-    ).proving("every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s")
+    squares = always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
+    found = (total & squares).proving("every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s")
+    return given(found, "A(t) and F(t) of Stage IV.a")
 
 
 @book.claim(
@@ -779,7 +784,6 @@ CHECKS["E.3: sizes"] = same_sign_sizes
     "E.3",
     "Pairs with one sign",
     kind="inequality",
-    level="full",
     where="Lemma E.3",
     source="damaged",
     parts=["signs and moves", "sizes"],

@@ -170,19 +170,19 @@ on_path(
 
 def _upper_for_ever(record: Record) -> Verdict:
     part = later(record, 12 * record.T2_prime)
-    both = np.stack([record.run.q[part], record.run.k[part]])
-    return between("size", np.abs(both) / (record.run.times[part, None, None] * record.case.strength), 0, 2)
+    return between("size", record.sizes[:, part] / (record.run.times[part] * record.case.strength), 0, 2)
 
 
-def _all_pairs(record: Record) -> np.ndarray:
-    return np.ones((record.case.m_k, record.case.n), dtype=bool)
+def _all_sizes(record: Record) -> Verdict:
+    part = window(record, 12 * record.T2_prime, record.T2)
+    return between("size", record.sizes[:, part] / (record.run.times[part] * record.case.strength), 0.5, 2)
 
 
 on_path(
     "E.4",
     "All pairs after Stage II",
     {
-        "(21)": lambda record: _sizes(record, _all_pairs(record), 12 * record.T2_prime),
+        "(21)": _all_sizes,
         "upper bound for later times": _upper_for_ever,
     },
     where="Remark E.4, Eq. (21)",
@@ -195,8 +195,7 @@ on_path(
 
 def _linear_at_t2(record: Record) -> Verdict:
     place = record.run.index(record.T2)
-    now, theta = record.run.state(place), record.run.times[place]
-    return between("size", np.abs(np.stack([now.q, now.k])) / (theta * record.case.strength), 0.5, 2)
+    return between("size", record.sizes[:, place] / (record.run.times[place] * record.case.strength), 0.5, 2)
 
 
 on_path(

@@ -23,8 +23,7 @@ def tilde(record: Record) -> float:
 
 def _sizes(record: Record) -> Verdict:
     part = window(record, record.T2, 2 * record.T3)
-    both = np.abs(np.stack([record.run.q[part], record.run.k[part]]))
-    return between("size", both / (record.run.times[part, None, None] * record.case.strength), 0.5, 2)
+    return between("size", record.sizes[:, part] / (record.run.times[part] * record.case.strength), 0.5, 2)
 
 
 def _one_sign(record: Record) -> Verdict:

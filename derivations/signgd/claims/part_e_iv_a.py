@@ -20,9 +20,8 @@ from .part_e_iii import tilde
 
 def _linear(record: Record) -> Verdict:
     part = window(record, record.T3, record.T4_minus)
-    law = record.run.times[part, None, None] * record.case.Lambda * record.case.mu
-    sizes = np.abs(np.stack([record.run.q[part], record.run.k[part]]))
-    return between("deviation", (sizes / law - 1) / tilde(record), -1, 1)
+    law = record.run.times[part] * record.case.Lambda * record.case.mu
+    return between("deviation", (record.sizes[:, part] / law - 1) / tilde(record), -1, 1)
 
 
 on_path(

@@ -34,8 +34,8 @@ def _stage_b(record: Record, *kinds: tuple[str, bool | None]) -> Verdict:
 
 def _linear_b(record: Record) -> Verdict:
     part = window(record, record.T4_minus, LATE * record.T4_minus)
-    law = record.run.times[part, None, None] * record.case.Lambda * record.case.mu
-    return between("deviation", (np.abs(record.run.q[part]) / law - 1) / tilde(record), -1, 1)
+    law = record.run.times[part] * record.case.Lambda * record.case.mu
+    return between("deviation", (record.sizes[:2, part] / law - 1) / tilde(record), -1, 1)
 
 
 on_path(

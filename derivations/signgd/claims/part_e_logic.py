@@ -29,6 +29,7 @@ from ..setting import Case
 from ..special import mean_field, recursion
 from ..special.toy_network import on_section
 from .book import NUMBERS, SIZES, at_most, ball, book, inside, on_the_toy, short, signed, weights_of
+from .common_orders import given
 from .part_d_gradients import constant_moves
 
 
@@ -205,12 +206,13 @@ def logit_after_flip(lab: Laboratory) -> Verdict:
     """The products at the two kinds of neurons."""
     at, T, th, m, e, p = noise_logit(lab), sym("T"), sym("theta"), sym("M"), sym("e"), sym("p")
     one, other = at((1 + th) * T, (1 + th) * T), at(-(1 + th) * T, -(1 - th) * T)
-    return equal(
+    found = equal(
         {
             "m_k/2 - e": ((m / 2 - e) * one + (m / 2 + e) * other, ((1 + th) * m - 2 * e * (th + th**2)) * T**2),
             "fraction p": (m * (p * one + (1 - p) * other), m * (1 + th) * (1 + th * (2 * p - 1)) * T**2),
         }
     ).proving("products of the two kinds of neurons, multiplied out")
+    return given(found, "Lemma E.27 for o(m_k)")
 
 
 @book.claim(
@@ -298,11 +300,8 @@ def logit_grows(lab: Laboratory) -> Verdict:
     second = 2 * (2 + 3 * th) * p - (1 - p) * (2 + 6 * th)
     bounds = always_positive({"first": first, "second": second}, ("u",), ("x",))
     law = _sharp_threshold(lab)
-    return (
-        (bounds & law)
-        .proving("polynomials with positive coefficients in the slack of theta and p")
-        .with_constants(p="45/100 and theta_c = 1/4 suffice; 1/3 is sharp")
-    )
+    found = (bounds & law).proving("polynomials with positive coefficients in the slack of theta and p")
+    return given(found.with_constants(p="45/100 and theta_c = 1/4 suffice; 1/3 is sharp"), "Lemma E.27")
 
 
 def _sharp_threshold(lab: Laboratory) -> Verdict:

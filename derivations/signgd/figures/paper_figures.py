@@ -190,25 +190,14 @@ def figure_19(folder: Path, progress: Progress = silent) -> list[Path]:
     return save_figure(fig, folder, "19")
 
 
-def contingency(run: Run, time: float) -> np.ndarray:
-    """Pairs by the signs (key, query) at the start (rows) and at `time` (columns), in the order ++, +-, -+, --."""
-
-    def classes(index: int) -> np.ndarray:
-        return np.asarray(2 * (run.k[index] < 0) + (run.q[index] < 0))
-
-    table = np.zeros((4, 4), dtype=int)
-    np.add.at(table, (classes(0).ravel(), classes(run.index(time)).ravel()), 1)
-    return table
-
-
 def figure_alignment(folder: Path, progress: Progress = silent) -> list[Path]:
     """Table 2 as a picture: with the paper's step, and with a hundredth of it, where two-step cycles are rare."""
     run = setting_a("signgd").run
     names = ["$++$", "$+-$", "$-+$", "$--$"]
     fig, axes = new_figure(1, 2, (10.5, 4.6))
     tables = (
-        (contingency(run, 10), r"$\eta = 10^{-4}$, step 10"),
-        (contingency(early(), 10), rf"$\eta = 10^{{-4}}/{FINE}$, the same $\eta t$"),
+        (stages.contingency(run, 10), r"$\eta = 10^{-4}$, step 10"),
+        (stages.contingency(early(), 10), rf"$\eta = 10^{{-4}}/{FINE}$, the same $\eta t$"),
     )
     for ax, (table, title) in zip(axes, tables, strict=True):
         ax.imshow(table, cmap="Blues", vmin=0, vmax=550)

@@ -26,7 +26,7 @@ from odesys import Node, graph, sym, to_sympy
 
 from .. import dynamics
 
-Arrays = Mapping[str, Any]  # by symbol, samples last and neurons before them; softmax weights and logarithms (n,)
+Arrays = Mapping[str, Any]  # by symbol: (..., neurons, samples), with 1 where a symbol has no neuron or no sample
 OWN = {"w": "v_z1", "B": "k_1_z1", "A": "q_1_z1"}  # what each driver grows with
 
 
@@ -174,7 +174,7 @@ def _pairs(names: np.ndarray, gradients: np.ndarray) -> list[tuple[str, Node]]:
 def logarithms(states: Arrays, frozen: bool = False) -> tuple[dict[str, Any], dict[str, Any], Any]:
     """Logits of s11 and s21, logarithms of all atoms, and the margins; `frozen`: softmax slopes at zero logits."""
     parts, logs = lifted(), dict[str, Any]()
-    logits = {row: np.sum(term(states), axis=-2) for row, term in parts.logits.items()}
+    logits = {row: np.sum(term(states), axis=-2, keepdims=True) for row, term in parts.logits.items()}
     for row, z in logits.items():
         logs[parts.names[row]], logs[parts.names[f"not {row}"]] = log_expit(z), log_expit(-z)
     known = {**states, **{name: np.exp(log) for name, log in logs.items()}}
@@ -193,6 +193,6 @@ def arguments(states: Arrays, logs: Arrays) -> tuple[dict[str, tuple[Any, Any]],
         product = reduce(mul, (found[x][0] for x in direction.drivers), direction.front)
         if name.endswith("_mu"):  # the mean over samples, over its largest weight
             scale = direction.weight.log(logs) + sum(found[x][1] for x in direction.drivers)
-            product = product @ np.exp(scale - np.max(scale))
+            product = product @ np.exp(scale - np.max(scale, axis=-1, keepdims=True)).mT
         out[name] = product
     return found, out

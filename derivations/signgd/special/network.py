@@ -11,7 +11,7 @@ patch has can move, so only those are trained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -40,7 +40,7 @@ from .training_sets import TrainingSet, fresh
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W_Q, W_K (m_k, d) and W_V (2, m_v, d): rows of class +1, then of class -1."""
+    """W_Q, W_K (m_k, d) and W_V (2, m_v, d): rows of class +1, then of class -1; several networks have an axis more."""
 
     W_Q: np.ndarray
     W_K: np.ndarray
@@ -49,7 +49,8 @@ class Weights:
     @property
     def v(self) -> np.ndarray:
         """Mean value vector, (d,)."""
-        return np.asarray(self.W_V[0].mean(axis=0) - self.W_V[1].mean(axis=0))
+        rows = self.W_V.mean(axis=-2)
+        return np.asarray(rows[..., 0, :] - rows[..., 1, :])
 
     def columns(self, index: np.ndarray) -> Weights:
         """The weights on some coordinates only (a copy)."""
@@ -92,9 +93,12 @@ def _program(L: int, m_k: int) -> ManySamples:
 
 
 def gradient(weights: Weights, x: np.ndarray, y: np.ndarray, signs: bool = False) -> Weights:
-    """Gradient of the training loss on patches x (n, L, d), or the signs of its entries, by the program."""
-    made, m_v = _program(x.shape[1], len(weights.W_Q)), weights.W_V.shape[1]
-    maps = {"v": weights.W_V.reshape(2 * m_v, -1), "q": weights.W_Q, "k": weights.W_K}
+    """Gradient of the training loss on patches x (n, L, d), or the signs of its entries, by the program.
+
+    Patches of several networks follow each other, as many for each.
+    """
+    made, (*several, _, m_v, d) = _program(x.shape[1], weights.W_Q.shape[-2]), weights.W_V.shape
+    maps = {"v": weights.W_V.reshape(*several, 2 * m_v, d), "q": weights.W_Q, "k": weights.W_K}
     readout = np.repeat([1.0, -1.0], m_v)[None, :, None] / m_v
     found = (made.signs if signs else made.gradients)(maps, {"E": x.mT, "c": readout}, y[:, None])
     return Weights(found["q"], found["k"], found["v"].reshape(weights.W_V.shape))
@@ -153,13 +157,20 @@ class Optimiser:
             if not first:
                 first.extend(np.zeros_like(x) for x in g.all())
                 second.extend(np.zeros_like(x) for x in g.all())
-            out = []
+            out, left = [], (1 - self.beta2**count) ** 0.5
+            step = -self.eta * left / (1 - self.beta1**count)
             for m, s, x in zip(first, second, g.all(), strict=True):
-                m += (1 - self.beta1) * (x - m)
-                s += (1 - self.beta2) * (x * x - s)
-                root = np.sqrt(s / (1 - self.beta2**count)) + self.eps
+                np.add(self.beta1 * m, (1 - self.beta1) * x, out=m)
+                s *= self.beta2
+                square = np.multiply(x, x)
+                square *= 1 - self.beta2
+                s += square
+                root = np.sqrt(s, out=square)
+                root += self.eps * left
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    out.append(np.where(root > 0, -self.eta * m / (1 - self.beta1**count) / root, 0.0))
+                    move = np.divide(m, root, out=np.zeros_like(m), where=root > 0)
+                move *= step
+                out.append(move)
             return out
 
         return change
@@ -241,8 +252,46 @@ def train(
 
 
 def _projected(weights: Weights, pinned: np.ndarray) -> State:
-    q, k, v = weights.W_Q @ pinned.T, weights.W_K @ pinned.T, pinned @ weights.v
-    return State(float(v[0]), v[1:], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
+    q, k, v = weights.W_Q @ pinned.mT, weights.W_K @ pinned.mT, (pinned @ weights.v[..., None])[..., 0]
+    return State(v[..., 0], v[..., 1:], q[..., 0], k[..., 0], q[..., 1:], k[..., 1:])
+
+
+def train_together(
+    data: Sequence[TrainingSet], weights: Sequence[Weights], optimiser: Optimiser, steps: int, record: int = 10
+) -> list[Training]:
+    """Networks of one shape on training sets of one size, trained side by side: `train` of each, by one call per step.
+
+    Coordinates that can move are put beside each other; where a set has fewer, zeros fill up, which never move.
+    """
+    check_steps(optimiser.eta, steps, record)
+    width = max(len(one.active) for one in data)
+
+    def filled(rows: np.ndarray) -> np.ndarray:
+        return np.concatenate([rows, np.zeros((*rows.shape[:-1], width - rows.shape[-1]))], axis=-1)
+
+    x = np.array([filled(one.x[:, :, one.active]) for one in data])
+    pinned = np.array([filled(one.pinned[:, one.active]) for one in data])
+    parts = [net.columns(one.active).all() for net, one in zip(weights, data, strict=True)]
+    moving = Weights(*(np.array([filled(part) for part in of]) for of in zip(*parts, strict=True)))
+    y, samples = np.concatenate([one.y for one in data]), x.reshape(-1, *x.shape[2:])
+    update, signs, times, states = optimiser.update(), optimiser.kind == "signgd", list[int](), list[State]()
+    for number in range(steps + 1):
+        if number % record == 0 or number == steps:
+            times.append(number)
+            states.append(_projected(moving, pinned))
+        if number < steps:
+            for w, change in zip(moving.all(), update(moving, gradient(moving, samples, y, signs)), strict=True):
+                w += change
+    out = []
+    for place, (one, net) in enumerate(zip(data, weights, strict=True)):
+        last = Weights(*(w.copy() for w in net.all()))
+        for whole, part in zip(last.all(), moving.all(), strict=True):
+            whole[..., one.active] = part[place][..., : len(one.active)]
+        run = recursion.from_states(recursion.project(one, net), times, [s.one(place) for s in states], optimiser.eta)
+        if not np.isfinite(run.margin).all():
+            raise IntegrationError(f"{optimiser.label} with eta = {optimiser.eta:g} overflows; lower it")
+        out.append(Training(one, optimiser, 0, run, last, run.loss, np.empty(0), {}))
+    return out
 
 
 def _rest(weights: Weights, tests: TrainingSet, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -24,15 +24,18 @@ from ..setting import Case
 from . import array_step
 from .training_sets import TrainingSet
 
-Advance = Callable[["State", "Start", float], "State"]
+Advance = Callable[..., "State"]  # of a state, a start and a step size
 LARGEST_SAMPLE = 10**6  # coordinates that are drawn one by one; above, norms come from their joint normal law
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Inner products with mu and with y_i xi_i: v_mu (), v (n,), q_mu, k_mu (m_k,), q, k (m_k, n)."""
+    """Inner products with mu and with y_i xi_i: v_mu (), v (n,), q_mu, k_mu (m_k,), q, k (m_k, n).
 
-    v_mu: float
+    States of several runs at once have the axis of runs in front (`many`).
+    """
+
+    v_mu: Any
     v: np.ndarray
     q_mu: np.ndarray
     k_mu: np.ndarray
@@ -51,9 +54,8 @@ class State:
         )
 
     def arrays(self) -> dict[str, Any]:
-        """The parts by the names they have for one sample and one neuron, neurons first and samples last."""
-        q_mu, k_mu = (np.asarray(x)[:, None] for x in (self.q_mu, self.k_mu))
-        return {"v_mu": self.v_mu, "v_z1": self.v, "q_1_mu": q_mu, "k_1_mu": k_mu, "q_1_z1": self.q, "k_1_z1": self.k}
+        """The parts by the names they have for one sample and one neuron, all (..., neurons, samples)."""
+        return _arrays(self)
 
     @classmethod
     def unpack(cls, x: np.ndarray, n: int, m_k: int) -> State:
@@ -61,25 +63,47 @@ class State:
         q, k = x[1 + n :].reshape(2, m_k, 1 + n)
         return cls(float(x[0]), x[1 : 1 + n], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])
 
+    def one(self, place: int) -> State:
+        """One of several states."""
+        return State(*(getattr(self, name)[place] for name in NAMES))
+
+
+NAMES = ("v_mu", "v", "q_mu", "k_mu", "q", "k")
+
+
+def _arrays(owner: Any) -> dict[str, Any]:
+    """States by the names of `dynamics.derived(1, 1)`: whatever axes are in front, then neurons, then samples."""
+    v_mu, v = np.asarray(owner.v_mu)[..., None, None], np.asarray(owner.v)[..., None, :]
+    q_mu, k_mu = (np.asarray(x)[..., None] for x in (owner.q_mu, owner.k_mu))
+    return {"v_mu": v_mu, "v_z1": v, "q_1_mu": q_mu, "k_1_mu": k_mu, "q_1_z1": owner.q, "k_1_z1": owner.k}
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
     """A start with the norms that set the speeds: l1 (n,), l2 (n,), mu; and the largest start values of value rows.
 
-    beta_xi and beta_mu are the largest |<w, xi_i>| and |<w, mu>| over the rows of all four weight matrices.
+    beta_xi and beta_mu are the largest |<w, xi_i>| and |<w, mu>| over the rows of all four weight matrices. Several
+    starts of one case at once (`many`) have the axis of runs in front of all arrays.
     """
 
     case: Case
     state: State
     l1: np.ndarray
     l2: np.ndarray
-    beta_xi: float
-    beta_mu: float
+    beta_xi: Any
+    beta_mu: Any
 
     @property
     def mu(self) -> float:
         """Length of the signal, which is its L1 norm."""
         return self.case.mu
+
+
+def many(starts: Sequence[Start]) -> Start:
+    """Several starts of one case as one, with the axis of runs in front."""
+    state = State(*(np.array([getattr(start.state, name) for start in starts]) for name in NAMES))
+    rest = (np.array([getattr(start, name) for start in starts]) for name in ("l1", "l2", "beta_xi", "beta_mu"))
+    return Start(starts[0].case, state, *rest)
 
 
 class Attention:
@@ -129,18 +153,26 @@ def drivers(state: State, frozen: bool = False) -> Drivers:
     log_a, log_b = (logs[parts.names[row]] + logs[parts.names[f"not {row}"]] for row in ("s11", "s21"))
     sign = {name: np.sign(value) for name, value in moves.items()}
     sign |= {name: np.full(np.shape(values[name]), float(to)) for name, to in parts.values.items()}
-    signs = State(*(sign[name] for name in values))
+    signs = _state(sign)
     (w, _), (B, _), (A, log_A) = (found[letter] for letter in "wBA")
-    return Drivers(z["s11"], z["s21"], margin, log_a, log_b, logs[parts.names["g"]], w, B, A, log_A, signs)
+    rows = (z["s11"], z["s21"], margin, log_a, log_b, logs[parts.names["g"]], w)
+    return Drivers(*(x[..., 0, :] for x in rows), B, A, np.broadcast_to(log_A, log_b.shape)[..., 0, :], signs)
 
 
-def step(state: State, start: Start, eta: float, found: Drivers | None = None) -> State:
-    """One step of sign descent."""
+def _state(values: dict[str, Any]) -> State:
+    """The inverse of `_arrays`."""
+    v_mu, v = values["v_mu"][..., 0, 0], values["v_z1"][..., 0, :]
+    q_mu, k_mu = values["q_1_mu"][..., 0], values["k_1_mu"][..., 0]
+    return State(v_mu if np.ndim(v_mu) else float(v_mu), v, q_mu, k_mu, values["q_1_z1"], values["k_1_z1"])
+
+
+def step(state: State, start: Start, eta: Any, found: Drivers | None = None) -> State:
+    """One step of sign descent; several runs at once may each have a step size."""
     to = (found or drivers(state)).signs.arrays()
     known = {**state.arrays(), **{f"to_{name}": value for name, value in to.items()}}
-    moved = array_step.lifted().moved({**known, "eta": eta, "m": start.mu, "l1": start.l1})
-    v_mu, v, q_mu, q, k_mu, k = moved
-    return State(float(v_mu), v, q_mu[:, 0], k_mu[:, 0], q, k)
+    widths = np.asarray(eta)[..., None, None]
+    moved = array_step.lifted().moved({**known, "eta": widths, "m": start.mu, "l1": start.l1[..., None, :]})
+    return _state(dict(zip(("v_mu", "v_z1", "q_1_mu", "q_1_z1", "k_1_mu", "k_1_z1"), moved, strict=True)))
 
 
 def log_product(z: np.ndarray) -> np.ndarray:
@@ -236,8 +268,7 @@ class Run(Attention):
 
     def arrays(self) -> dict[str, Any]:
         """As `State.arrays`, with the records first."""
-        shown = {"v_mu": self.v_mu[:, None], "v_z1": self.v, "q_1_z1": self.q, "k_1_z1": self.k}
-        return shown | {"q_1_mu": self.q_mu[:, :, None], "k_1_mu": self.k_mu[:, :, None]}
+        return _arrays(self)
 
     @cached_property
     def B(self) -> np.ndarray:
@@ -247,7 +278,7 @@ class Run(Attention):
     @cached_property
     def _read(self) -> tuple[dict[str, np.ndarray], np.ndarray]:
         z, _, margin = array_step.logarithms(self.arrays())
-        return z, margin
+        return {name: value[:, 0] for name, value in z.items()}, margin[:, 0]
 
     @property
     def z11(self) -> np.ndarray:
@@ -272,22 +303,16 @@ class Run(Attention):
 
 def from_states(start: Start, times: Any, states: list[State], eta: float) -> Run:
     """A run of recorded states."""
-    names = ("v_mu", "v", "q_mu", "k_mu", "q", "k")
-    columns = {name: np.array([getattr(x, name) for x in states]) for name in names}
+    columns = {name: np.array([getattr(x, name) for x in states]) for name in NAMES}
     return Run(start, np.asarray(times, dtype=float), eta=eta, **columns)
 
 
-def descend(
-    start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent, advance: Advance | None = None
-) -> Run:
-    """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last.
-
-    `advance` (state, start, eta) is the step, by default `step`.
-    """
+def descend(start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent) -> Run:
+    """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last."""
     check_steps(eta, steps, record)
-    state, times, kept, move = start.state, [0], [start.state], advance or step
+    state, times, kept = start.state, [0], [start.state]
     for number in range(1, steps + 1):
-        state = move(state, start, eta)
+        state = step(state, start, eta)
         if number % record == 0 or number == steps:
             times.append(number)
             kept.append(state)
@@ -313,52 +338,75 @@ def geometric(
     first: float | None = None,
     records: int = 400,
     progress: Progress = silent,
-    advance: Advance | None = None,
     fine: Sequence[tuple[float, float]] = (),
 ) -> Run:
     r"""The sign flow over many decades of :math:`\theta`, by steps :math:`d\theta = \max(d_0, \epsilon\theta)`.
 
     Euler is exact between switches. A growing step would hold a pair (q_i, k_i) near its saddle for ever, so the saddle
     is passed exactly inside a step: where A and B have opposite signs and the smaller one reaches zero first, the other
-    one turns round there. `first` is d_0, by default a two-hundredth of the paper's T_1; `advance` is the step, by
-    default `saddle_step`. Where `fine` lists windows of time, steps are ten times as long outside of them: nothing is
-    lost while no sign changes, and the time of a change there is known to ten fractions.
+    one turns round there. `first` is d_0, by default a two-hundredth of the paper's T_1. Where `fine` lists windows of
+    time, steps are ten times as long outside of them: nothing is lost while no sign changes, and the time of a change
+    there is known to ten fractions.
     """
-    if not 0 < end < np.inf or not 0 < fraction < 1:
-        raise ParameterError(
-            f"the flow needs a positive end and a fraction between 0 and 1, not {end:g} and {fraction:g}"
-        )
-    case = start.case
-    least = first if first is not None else 4 * start.beta_xi / (np.sqrt(case.m_v) * case.strength) / 200
+    pace = Pace(end, fraction, first if first is not None else first_step(start), fine)
     theta, state, times, kept = 0.0, start.state, [0.0], [start.state]
-    keep = least
-    growth = (end / least) ** (1 / records)
+    keep = pace.least
+    growth = (end / keep) ** (1 / records)
     while theta < end:
-        inside = not fine or any(low <= theta <= high for low, high in fine)
-        width = min(max(least, (1 if inside else 10) * fraction * theta), end - theta)
-        if not inside:
-            width = min([width, *(low - theta for low, _ in fine if low > theta)])
-        state = (advance or saddle_step)(state, start, width)
+        width = float(pace(theta))
+        state = saddle_step(state, start, width)
         theta += width
         if theta >= keep or theta >= end:
             times.append(theta)
             kept.append(state)
             keep = max(keep * growth, theta)
-            progress("sign flow", float(np.log(theta / least) / np.log(end / least)))
+            progress("sign flow", float(np.log(theta / pace.least) / np.log(end / pace.least)))
     return from_states(start, times, kept, 1.0)
 
 
-def saddle_step(state: State, start: Start, width: float) -> State:
+def first_step(start: Start) -> float:
+    """A two-hundredth of the paper's T_1, in theta."""
+    return float(4 * start.beta_xi / (np.sqrt(start.case.m_v) * start.case.strength) / 200)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far the sign flow goes in one step from a time, see `geometric`; arrays for several runs at once."""
+
+    end: float
+    fraction: float
+    least: Any
+    fine: Sequence[tuple[Any, Any]] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 < self.end < np.inf or not 0 < self.fraction < 1:
+            raise ParameterError(
+                f"the flow needs a positive end and a fraction between 0 and 1, not {self.end:g} and {self.fraction:g}"
+            )
+
+    def __call__(self, theta: Any) -> Any:
+        """The next step, at most to the end and to the next fine window; 0 at the end."""
+        inside = np.asarray(not self.fine)
+        for low, high in self.fine:
+            inside = inside | ((low <= theta) & (theta <= high))
+        width = np.minimum(np.maximum(self.least, np.where(inside, 1, 10) * self.fraction * theta), self.end - theta)
+        for low, _ in self.fine:
+            width = np.where(~inside & (low > theta), np.minimum(width, low - theta), width)
+        return width
+
+
+def saddle_step(state: State, start: Start, width: Any, found: Drivers | None = None) -> State:
     """An Euler step of the flow with the pairs' saddles passed exactly, see `geometric`."""
-    found = drivers(state)
-    new, reach = step(state, start, width, found), start.l1 * width
-    with np.errstate(over="ignore"):
-        A = found.A * np.exp(np.minimum(found.log_A - found.log_b, 700.0))  # how far q is from where A vanishes
-    near = np.minimum(np.abs(A), np.abs(found.B))
-    turning = (A * found.B < 0) & (near < reach) & (found.w > 0)
-    short = np.where(turning, 2 * near - reach, 0.0)
-    sign = found.signs
-    turn_q, turn_k = turning & (np.abs(found.B) <= np.abs(A)), turning & (np.abs(found.B) > np.abs(A))
-    q = np.where(turn_q, state.q + sign.q * short, new.q)
-    k = np.where(turn_k, state.k + sign.k * short, new.k)
+    found = found or drivers(state)
+    new, reach = step(state, start, width, found), (start.l1 * np.asarray(width)[..., None])[..., None, :]
+    with np.errstate(over="ignore"):  # how far q is from where A vanishes
+        A = found.A * np.exp(np.minimum(found.log_A - found.log_b, 700.0))[..., None, :]
+    far_A, far_B = np.abs(A), np.abs(found.B)
+    turning = (np.minimum(far_A, far_B) < reach) & (A * found.B < 0) & (found.w > 0)[..., None, :]
+    if not turning.any():
+        return new
+    short = 2 * np.minimum(far_A, far_B) - reach
+    turn_q = turning & (far_B <= far_A)
+    q = np.where(turn_q, state.q + found.signs.q * short, new.q)
+    k = np.where(turning & ~turn_q, state.k + found.signs.k * short, new.k)
     return replace(new, q=q, k=k)

@@ -86,6 +86,17 @@ def aligned(run: Run) -> np.ndarray:
     return np.asarray((run.q * run.k > 0).mean(axis=(1, 2)))
 
 
+def contingency(run: Run, time: float) -> np.ndarray:
+    """Pairs by the signs (key, query) at the start (rows) and at `time` (columns), in the order ++, +-, -+, --."""
+
+    def classes(index: int) -> np.ndarray:
+        return np.asarray(2 * (run.k[index] < 0) + (run.q[index] < 0))
+
+    table = np.zeros((4, 4), dtype=int)
+    np.add.at(table, (classes(0).ravel(), classes(run.index(time)).ravel()), 1)
+    return table
+
+
 def votes(run: Run, time: float) -> np.ndarray:
     """sgn of the sum over samples of query noise, for every neuron: the majority that the signals will follow."""
     return np.asarray(np.sign(run.at(time).q.sum(axis=1)))

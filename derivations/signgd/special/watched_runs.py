@@ -1,16 +1,18 @@
 r"""Runs with turning points, zero crossings and T_1 to T_4; here because the lemmas speak of single pairs.
 
-A record watches every step of a run through the recursion's own loops: it notes when a variable changes its direction
-or its sign, and how far the conditions (29), (30) and (42) are from equality. Broken systems are compositions around
-the recursion's step (`Rules`), so that the same record can be made of them.
+A record watches every step of a run: it notes when a variable changes its direction or its sign, and how far the
+conditions (29), (30) and (42) are from equality. Runs of several seeds go side by side, as one array with the axis of
+seeds in front, each with its own steps. Broken systems are compositions around the recursion's step (`Rules`), so that
+the same record can be made of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +20,12 @@ from odesys import IntegrationError
 
 from ..setting import Case
 from . import recursion
-from .recursion import Run, Start, State
+from .recursion import NAMES, Advance, Drivers, Run, Start, State
 from .stages import FormalTimes, formal_times, votes
 
 PAIRS, SIGNALS = ("q", "k"), ("q_mu", "k_mu")
 MOST_EVENTS = 60_000
+SIDE_BY_SIDE = 30_000  # pairs of all runs that go together: their arrays stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -42,24 +45,23 @@ class Rules:
         c = sqrt(self.temperature)
         return State(state.v_mu, state.v, c * state.q_mu, c * state.k_mu, c * state.q, c * state.k)
 
-    def advance(self, plain: Callable[[State, Start, float], State]) -> Callable[[State, Start, float], State]:
-        """The step of the broken system from the recursion's own step `plain`."""
+    def advance(self, plain: Advance) -> Advance:
+        """The step of the broken system from the recursion's own step `plain`; `found` are drivers of what is seen."""
         if self == Rules():
             return plain
         c = sqrt(self.temperature)
 
-        def step(state: State, start: Start, width: float) -> State:
+        def step(state: State, start: Start, width: Any, found: Drivers | None = None) -> State:
             old = self.seen(state)
             fast = replace(start, l1=c * self.noise * start.l1, case=replace(start.case, mu=c * start.mu))
             if self.frozen:
                 new = recursion.step(old, fast, self.descent * width, recursion.drivers(old, frozen=True))
             else:
-                new = plain(old, fast, self.descent * width)
+                new = plain(old, fast, self.descent * width, found)
             # the seen state moves c times as fast; values too, which undoes it
-            names = ("v_mu", "v", *SIGNALS, *PAIRS)
-            move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in names}
+            move = {name: (np.asarray(getattr(new, name)) - getattr(old, name)) / c for name in NAMES}
             return State(
-                float(state.v_mu + self.values * move["v_mu"]),
+                state.v_mu + self.values * move["v_mu"],
                 state.v + self.values * move["v"],
                 state.q_mu + self.query * move["q_mu"],
                 state.k_mu + self.key * move["k_mu"],
@@ -89,65 +91,82 @@ class Events:
 
 @dataclass
 class Recorder:
-    """A step that watches: pass it as `advance`."""
+    """Steps of several runs at once, watched; a run that breaks off stands still and has its error in `broken`."""
 
     rules: Rules
-    step: Callable[[State, Start, float], State]
-    after: float = 0.0  # conditions (29), (30), (42) are looked at from here on
-    clock: float = 0.0
+    step: Advance
+    start: Start
+    after: np.ndarray  # conditions (29), (30), (42) of a run are looked at from here on
+    clock: np.ndarray = field(init=False)
     direction: dict[str, np.ndarray] = field(default_factory=dict)
     first: dict[str, np.ndarray] = field(default_factory=dict)
-    lists: dict[str, list[tuple[float, np.ndarray]]] = field(default_factory=dict)
-    series: list[tuple[float, float, float, float]] = field(default_factory=list)
-    count: int = 0
+    lists: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    series: list[list[tuple[float, ...]]] = field(init=False)
+    count: np.ndarray = field(init=False)
+    broken: dict[int, IntegrationError] = field(default_factory=dict)
 
-    def __call__(self, state: State, start: Start, width: float) -> State:
-        """One step, with what happened in it."""
-        new = self.step(state, start, width)
-        if self.clock >= self.after:
-            self.series.append((self.clock, *conditions(self.rules.seen(state))))
+    def __post_init__(self) -> None:
+        runs = len(self.start.l1)
+        self.clock, self.count, self.series = np.zeros(runs), np.zeros(runs, dtype=int), [[] for _ in range(runs)]
+
+    def __call__(self, state: State, width: np.ndarray) -> State:
+        """One step of every run, each of its own width, with what happened in it."""
+        seen = self.rules.seen(state)
+        found = recursion.drivers(seen)
+        new = self.step(state, self.start, width, found)
+        late = np.flatnonzero((self.clock >= self.after) & (width > 0))
+        if late.size:
+            table = conditions(seen, found)
+            for run in late:
+                self.series[run].append((self.clock[run], *table[:, run]))
         for name in (*PAIRS, *SIGNALS):
             before, after = getattr(state, name), getattr(new, name)
-            heading = np.sign(after - before)
+            move = after - before
             if name not in self.direction:
-                self.direction[name], self.first[name] = heading, heading
+                self.direction[name] = self.first[name] = np.sign(move)
             else:
-                turned = (heading != self.direction[name]) & (heading != 0)
-                self._note(name, turned)
-                self.direction[name] = np.where(heading == 0, self.direction[name], heading)
-            self._note(f"{name} zero", np.sign(after) != np.sign(before))
-        self.clock += width
+                turned = move * self.direction[name] < 0
+                if self._note(name, turned):
+                    self.direction[name] = np.where(turned, -self.direction[name], self.direction[name])
+            self._note(f"{name} zero", np.signbit(after) != np.signbit(before))
+        self.clock = self.clock + width
+        for run in np.flatnonzero(self.count > MOST_EVENTS):
+            chatter = f"more than {MOST_EVENTS} turns: the run chatters"
+            self.broken.setdefault(int(run), IntegrationError(chatter, time=float(self.clock[run])))
         return new
 
-    def _note(self, kind: str, where: np.ndarray) -> None:
-        if where.any():
-            places = np.argwhere(where)
-            self.count += len(places)
-            if self.count > MOST_EVENTS:
-                raise IntegrationError(f"more than {MOST_EVENTS} turns: the run chatters", time=self.clock)
-            self.lists.setdefault(kind, []).append((self.clock, places))
+    def _note(self, kind: str, where: np.ndarray) -> bool:
+        if not where.any():
+            return False
+        places = np.argwhere(where)
+        self.count += np.bincount(places[:, 0], minlength=len(self.count))
+        self.lists.setdefault(kind, []).append((self.clock[places[:, 0]], places))
+        return True
 
-    def events(self) -> dict[str, Events]:
-        """All events by kind."""
-        out = {}
+    def events(self) -> list[dict[str, Events]]:
+        """All events by kind, for every run."""
+        out: list[dict[str, Events]] = [{} for _ in self.clock]
         for name in (*PAIRS, *SIGNALS, *(f"{x} zero" for x in (*PAIRS, *SIGNALS))):
             found = self.lists.get(name, [])
-            theta = np.concatenate([np.full(len(p), t) for t, p in found]) if found else np.empty(0)
-            places = np.concatenate([p for _, p in found]) if found else np.empty((0, 2), dtype=int)
-            sample = places[:, 1] if places.shape[1] == 2 else np.full(len(places), -1)
-            out[name] = Events(theta, places[:, 0], sample)
+            theta = np.concatenate([t for t, _ in found]) if found else np.empty(0)
+            places = np.concatenate([p for _, p in found]) if found else np.empty((0, 3), dtype=int)
+            sample = places[:, 2] if places.shape[1] == 3 else np.full(len(places), -1)
+            for run, events in enumerate(out):
+                mine = places[:, 0] == run
+                events[name] = Events(theta[mine], places[mine, 1], sample[mine])
         return out
 
 
-def conditions(state: State) -> tuple[float, float, float]:
-    """Logarithms of left over right side: of (29) and (30) the smallest, of (42) the largest."""
-    f = recursion.drivers(state)
-    n, top = len(f.w), f.log_b.max()
+def conditions(state: State, f: Drivers) -> np.ndarray:
+    """Logarithms of left over right side, for every run: of (29) and (30) the smallest, of (42) the largest."""
+    n, top = f.w.shape[-1], f.log_b.max(axis=-1, keepdims=True)
     with np.errstate(divide="ignore"):
         q_mu = np.log(np.abs(state.q_mu))
-        total = np.log(np.abs(state.q @ np.exp(f.log_b - top))) + top - log(n / 2) - q_mu
-        single = np.log(np.abs(state.q)) + f.log_b - f.log_a - q_mu[:, None]
-    return float(total.min()), float(single.min() - log(2)), float(single.max() + log(2))
+        sums = (state.q @ np.exp(f.log_b - top)[..., None])[..., 0]
+        total = np.log(np.abs(sums)) + top - log(n / 2) - q_mu
+        single = np.log(np.abs(state.q)) + (f.log_b - f.log_a)[..., None, :] - q_mu[..., None]
+    least = single.min(axis=(-2, -1)) - log(2), single.max(axis=(-2, -1)) + log(2)
+    return np.array([total.min(axis=-1), *least])
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +239,12 @@ class Record:
             raise IntegrationError("condition (42) never holds for all pairs", time=self.T4_minus)
         return float(late[good[0], 0])
 
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Smallest and largest |q| and smallest and largest |k| over all pairs, at every record, (4, T)."""
+        q, k = np.abs(self.run.q), np.abs(self.run.k)
+        return np.array([end(axis=(1, 2)) for x in (q, k) for end in (x.min, x.max)])
+
     def directions(self, name: str, theta: float) -> np.ndarray:
         """Directions (signs of the moves) of the variables of one kind at a time."""
         out = self.first[name].copy()
@@ -239,35 +264,99 @@ class Record:
         return np.asarray(np.sign(state.q) == np.sign(state.q_mu)[:, None])
 
 
-def flow(
+# ---- runs of several seeds -------------------------------------------------------------------------------------------
+
+
+def side_by_side(case: Case, seeds: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Seeds in groups whose runs go together."""
+    size = max(1, SIDE_BY_SIDE // (case.n * case.m_k))
+    return (seeds[k : k + size] for k in range(0, len(seeds), size))
+
+
+def flows(
     case: Case,
-    seed: int | tuple[int, ...],
+    seeds: Sequence[int | tuple[int, ...]],
     end: float,
     rules: Rules = Rules(),  # noqa: B008
     records: int = 500,
     fraction: float = 0.02,
-) -> Record:
-    """The sign flow to theta = end, watched; fine steps where pairs align, signals settle, and from T_f/5 to 12 T_f."""
-    start = recursion.draw(case, seed)
-    formal, flip = formal_times(start, 1.0), case.flip_time()
-    fine = [(0.0, 15 * formal.T2_prime), (formal.T3 / 200, 2.2 * formal.T3), (flip / 5, 12 * flip)]
-    watch = Recorder(rules, rules.advance(recursion.saddle_step), 0.9 * formal.T3)
-    run = recursion.geometric(start, end, fraction=fraction, records=records, advance=watch, fine=fine)
-    return finish(start, run, watch)
+) -> Iterator[Record | IntegrationError]:
+    """Sign flows to theta = end, watched; fine steps where pairs align, signals settle, and from T_f/5 to 12 T_f.
+
+    Each is a record, or the error with which it broke off.
+    """
+    flip = case.flip_time()
+    for group in side_by_side(case, seeds):
+        starts = [recursion.draw(case, seed) for seed in group]
+        formal = [formal_times(start, 1.0) for start in starts]
+        prime, T3 = (np.array([getattr(f, name) for f in formal]) for name in ("T2_prime", "T3"))
+        fine = [(0 * prime, 15 * prime), (T3 / 200, 2.2 * T3), (flip / 5, 12 * flip)]
+        least = np.array([recursion.first_step(start) for start in starts])
+        pace = recursion.Pace(end, fraction, least, fine)
+        watch = Recorder(rules, rules.advance(recursion.saddle_step), recursion.many(starts), 0.9 * T3)
+        yield from _watched(starts, watch, pace, end, (end / least) ** (1 / records))
 
 
-def descent(case: Case, seed: int | tuple[int, ...], eta: float, steps: int, rules: Rules = Rules()) -> Record:  # noqa: B008
+def _watched(
+    starts: Sequence[Start], watch: Recorder, pace: recursion.Pace, end: float, growth: np.ndarray
+) -> list[Record | IntegrationError]:
+    """Flows of one group, each with its own clock; states are kept at times that grow geometrically."""
+    state, keep = watch.start.state, np.array(pace.least)
+    times: list[list[float]] = [[0.0] for _ in starts]
+    kept: list[list[State]] = [[start.state] for start in starts]
+    with np.errstate(over="ignore", invalid="ignore"):  # a broken system may overflow: its record says so
+        while True:
+            width = np.where(watch.clock < end, pace(watch.clock), 0.0)
+            width[list(watch.broken)] = 0.0
+            if not width.any():
+                break
+            state = watch(state, width)
+            for run in np.flatnonzero(((watch.clock >= keep) | (watch.clock >= end)) & (width > 0)):
+                times[run].append(float(watch.clock[run]))
+                kept[run].append(State(*(np.array(x) for x in _parts(state.one(run)))))
+                keep[run] = max(keep[run] * growth[run], watch.clock[run])
+    runs = [recursion.from_states(*of, 1.0) for of in zip(starts, times, kept, strict=True)]
+    return _finished(runs, watch)
+
+
+def _parts(state: State) -> Iterator[Any]:
+    return (getattr(state, name) for name in NAMES)
+
+
+def descents(
+    case: Case,
+    seeds: Sequence[int | tuple[int, ...]],
+    eta: float,
+    steps: int,
+    rules: Rules = Rules(),  # noqa: B008
+) -> Iterator[Record | IntegrationError]:
     """Sign descent with a finite step, watched; times are theta = eta t."""
-    start = recursion.draw(case, seed)
-    watch = Recorder(rules, rules.advance(recursion.step))
-    run = recursion.descend(start, eta, steps, advance=watch)
-    return finish(start, replace(run, times=run.times * eta, eta=1.0), watch)
+    recursion.check_steps(eta, steps, 1)
+    for group in side_by_side(case, seeds):
+        starts = [recursion.draw(case, seed) for seed in group]
+        start = recursion.many(starts)
+        watch = Recorder(rules, rules.advance(recursion.step), start, np.zeros(len(starts)))
+        states = [start.state]
+        for _ in range(steps):
+            states.append(watch(states[-1], np.full(len(starts), eta)))
+        times = eta * np.arange(steps + 1)
+        runs = [recursion.from_states(one, times, [x.one(j) for x in states], 1.0) for j, one in enumerate(starts)]
+        yield from _finished(runs, watch)
 
 
-def finish(start: Start, run: Run, watch: Recorder) -> Record:
-    """A record of a finished run."""
-    if not all(np.isfinite(getattr(run, name)).all() for name in ("q", "k", "v")):
-        raise IntegrationError("the run overflows", time=float(run.times[-1]))
-    c = sqrt(watch.rules.temperature)
-    seen = replace(run, **{name: c * getattr(run, name) for name in (*SIGNALS, *PAIRS)})
-    return Record(start, run, seen, watch.first, watch.events(), np.array(watch.series).reshape(-1, 4))
+def _finished(runs: Sequence[Run], watch: Recorder) -> list[Record | IntegrationError]:
+    """The records of finished runs."""
+    out: list[Record | IntegrationError] = []
+    c, events = sqrt(watch.rules.temperature), watch.events()
+    for number, run in enumerate(runs):
+        if number in watch.broken:
+            out.append(watch.broken[number])
+        elif not all(np.isfinite(getattr(run, name)[-1]).all() for name in ("q", "k", "v")):
+            out.append(IntegrationError("the run overflows", time=float(run.times[-1])))
+        else:
+            scaled = {name: c * getattr(run, name) for name in (*SIGNALS, *PAIRS)} if c != 1 else {}
+            seen = replace(run, **scaled) if scaled else run
+            first = {name: value[number] for name, value in watch.first.items()}
+            series = np.array(watch.series[number]).reshape(-1, 4)
+            out.append(Record(run.start, run, seen, first, events[number], series))
+    return out

@@ -35,7 +35,7 @@ def test_setting_a_shows_the_four_stages() -> None:
     assert found.flips.crossed == {"key": 1.0, "query": 1.0}
     first = paper_figures.early()
     assert (first.v[-1] > 0).all() and (first.v[first.index(3)] > first.v_mu[first.index(3)]).all()
-    table = paper_figures.contingency(run, 10)
+    table = stages.contingency(run, 10)
     assert table.sum() == 2000 and (table[:, 0] + table[:, 3]).sum() > 1940
     assert table[0, 0] > 400 and table[3, 3] > 400 and table[1, [0, 3]].min() > 150
     assert 0.5 < paper_figures.setting_a("signgd").test_loss[-1] < 0.65
