@@ -37,7 +37,7 @@ from odesys import (
 from . import dynamics
 from .dynamics import half_positive
 from .setting import Case, Features
-from .special import class_network, network
+from .special import class_network, many_networks, network, sparsify
 from .special.class_network import Counts, Forces, Run, State
 from .special.rules import LEAVES, Counting, Rules
 
@@ -236,6 +236,16 @@ class Laboratory(BaseLaboratory):
             raise IntegrationError(f"the training margins are not reached in {run.steps} steps", time=float(run.steps))
         return replace(run, ideal=ideal)
 
+    def train_many(
+        self, case: Case, law: many_networks.Law, shares: np.ndarray, seeds: Sequence[int], **options: Any
+    ) -> tuple[many_networks.Trained, many_networks.Law]:
+        """Networks with these seeds on training sets of a law, all at once; with them the law as it is trained on."""
+        counting = self.counting()
+        seen = many_networks.Law(counting.tokens(law.counts), counting.label * law.y, law.chance)
+        state = many_networks.starts(case, seeds, self.start())
+        options |= {"rules": self.rules(), "speeds": self._read_speeds(), "counting": counting}
+        return many_networks.train_many(case, law, shares, state, **options), seen
+
     def train_heads(
         self, weights: Mapping[str, np.ndarray], data: Data, eta: float, steps: int
     ) -> dict[str, np.ndarray]:
@@ -262,6 +272,11 @@ class Laboratory(BaseLaboratory):
             moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
             data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
         return network.train(case, seed, data, net, steps=steps, rules=self.rules(), speeds=self._read_speeds())
+
+    def sparsified(self, rule: str, share: float, seed: int, case: Case, tests: int) -> float:
+        """Test loss after a share of the tokens was removed by a rule."""
+        rules, speeds = self.rules(), self._read_speeds()
+        return sparsify.experiment(rule, share, seed, case, tests=tests, rules=rules, speeds=speeds)
 
 
 def _leaves(variant: str) -> tuple[str, ...]:

@@ -91,6 +91,30 @@ class ManySamples:
         means = {name: slope.mean(axis=0) for name, slope in zip(self.names, slopes, strict=True)}
         return means, seen.reshape(-1)
 
+    def ensemble(
+        self, tables: Mapping[str, np.ndarray], given: np.ndarray, shares: np.ndarray
+    ) -> tuple[Arrays, np.ndarray]:
+        """As `slopes` for many networks at once, whose tables are stacked; returns stacks of slopes and of margins.
+
+        `given` has the samples of all networks, or of each (networks, samples, numbers); `shares` (networks, samples)
+        are the weights of the samples in the loss of each network.
+        """
+        if set(tables) != set(self.names):
+            raise ParameterError(f"the program reads the tables {', '.join(self.names)}, not {', '.join(tables)}")
+        networks, samples = shares.shape
+        each = np.broadcast_to(np.asarray(given, dtype=float), (networks, samples, len(self.varying)))
+        arrays = {
+            self.names[name]: np.repeat(np.asarray(table, dtype=float), samples, axis=0)
+            for name, table in tables.items()
+        }
+        with np.errstate(all="ignore"):
+            *slopes, seen = self._kernel({**arrays, VARYING: self._given(each.reshape(-1, len(self.varying)))})
+        means = {
+            name: np.einsum("rt,rtx->rx", shares, slope.reshape(networks, samples, -1)).reshape(-1, *slope.shape[1:])
+            for name, slope in zip(self.names, slopes, strict=True)
+        }
+        return means, seen.reshape(networks, samples)
+
     def gradients(
         self, weights: Mapping[str, np.ndarray], words: np.ndarray | Mapping[str, np.ndarray], given: np.ndarray
     ) -> Arrays:

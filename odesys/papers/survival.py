@@ -114,15 +114,20 @@ def theorem_answers(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[tuple[
 def causes(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:
     """Failures of the paper by fault, severest first, and by cause: one slip that shows in eight displays is one.
 
-    A claim whose parts fail for two reasons is listed under both, each time with the verdict of that part.
+    A slip stands under the severest fault it leads to, with its milder displays; each keeps the verdict of its own. A
+    claim whose parts fail for two reasons is listed under both, each time with the verdict of that part.
     """
+    shown = [(verdict, replace(outcome, verdict=verdict)) for outcome in outcomes for verdict in _failures(outcome)]
     found: dict[str, dict[str, list[Outcome]]] = {}
+    place: dict[str, list[Outcome]] = {}
     for fault in reversed((*FAULTS,)):
-        for outcome in outcomes:
-            for verdict in _failures(outcome):
-                if verdict.fault == fault:
-                    by_cause = found.setdefault(fault, {})
-                    by_cause.setdefault(verdict.cause or outcome.claim.id, []).append(replace(outcome, verdict=verdict))
+        for verdict, outcome in shown:
+            if verdict.fault == fault:
+                cause = verdict.cause or outcome.claim.id
+                if cause not in place:
+                    place[cause] = found.setdefault(fault, {}).setdefault(cause, [])
+                if all(other.claim.id != outcome.claim.id for other in place[cause]):
+                    place[cause].append(outcome)
     return found
 
 

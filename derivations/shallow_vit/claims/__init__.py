@@ -2,6 +2,7 @@
 
 from . import (
     part_1_main,
+    part_3_samples,
     part_c_preliminaries,
     part_c_system,
     part_d_orders,

@@ -18,7 +18,7 @@ from ..special.class_network import Counts, Forces, State
 MAIN = Case(M=5, alpha_s=0.5, alpha_c=0.05, N=2, m=1000, m_a=6, m_b=6, eta=0.1, steps=1500)
 D_START = (0.3, -0.05, 0.04)  # of the runs with two mirrored neurons
 TILTED = replace(MAIN, sigma=0.1, delta=0.2, m_a=10, m_b=10)
-BY_STEP = replace(MAIN, m=200, xi=200**-0.5)
+BY_STEP = replace(MAIN, m=100, xi=0.1)
 
 
 @computed_once

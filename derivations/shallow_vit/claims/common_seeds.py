@@ -8,11 +8,12 @@ from itertools import product
 
 import numpy as np
 
-from odesys import Measurement, Verdict, computed_once, with_high_probability
+from odesys import IntegrationError, Measurement, Verdict, computed_once, with_high_probability
 
 from ..laboratory import Laboratory, Run
 from ..setting import Case
-from ..special import observables
+from ..special import many_networks, observables
+from ..special.class_network import Counts
 from .book import point
 from .common_runs import (
     BY_STEP,
@@ -70,6 +71,7 @@ def of_main(lab: Laboratory, seed: int) -> dict[str, float]:
     run = lab.train(MAIN, seed, every=1)
     with np.errstate(all="ignore"):  # a broken run may stand still
         out = kept(run) | _coefficients(run) | _steps(run) | _end(run) | _output(run) | _force(run) | _values(run)
+        out |= {"reached": float(run.fitted), "pruned well": _pruned(run)}
         return out | {f"attention {name}": value for name, value in attention(run).items()}
 
 
@@ -189,6 +191,16 @@ def _force(run: Run) -> dict[str, float]:
     return {"lucky force over others": float(out)}
 
 
+def _pruned(run: Run) -> float:
+    """1 if at the end each label-relevant token receives more attention, in the mean over queries, than any other one."""
+    found, fractions = run.made[-1].found.A, run.data.fractions
+    each = np.einsum("njk,nk->nj", found, fractions) / fractions  # of one token of each pattern
+    own = np.where(run.data.y > 0, 0, 1)
+    rows = np.arange(len(own))
+    others = np.where(np.arange(each.shape[1]) == own[:, None], -np.inf, each).max(axis=1)
+    return float((each[rows, own] > others).all())
+
+
 def _values(run: Run) -> dict[str, float]:
     """What the best lambda of (53) leaves of the motion of nuisance values, least over them, and whether the sums are exact."""
     x = series(run)
@@ -202,25 +214,38 @@ def _values(run: Run) -> dict[str, float]:
 
 
 @computed_once
-def of_step_size(lab: Laboratory, seed: int, eta: float, frozen: bool = False) -> dict[str, float]:
-    """A run to margin 1 with m = 200 at one step size: its length, attention, and K e^{|q_1|^2}/eta before the margin."""
-    case = replace(BY_STEP, eta=eta, frozen=int(frozen), steps=round(60 / eta))
-    run = lab.train(case, seed)
-    G, S = lab.forces(run.state, run.data, 1e9).G, run.state.S  # as the last step before the margin would have it
-    return {
-        "steps": float(run.steps),
-        "left": 1 - attention(run)["rel_s"],
-        "K e^S": float((G[0, 0] + G[1, 1]) / 2 * np.exp(S[0, 0])),
-    }
+def of_step_sizes(lab: Laboratory, frozen: bool = False) -> tuple[tuple[float, ...], dict[str, np.ndarray]]:
+    """Step sizes over a decade, and of runs to margin 1 with m = 100, 20 starts each, tables (step sizes, starts).
+
+    Their lengths, what attention leaves, and K e^{|q_1|^2}/eta before the margin.
+    """
+    seeds, sizes = lab.draw.seeds(SEEDS), [p["eta"] for p in lab.draw.along("eta", *STEP_SIZES)]
+    case = replace(BY_STEP, frozen=int(frozen), steps=round(60 / min(sizes)))
+    law = many_networks.exact_law(case)
+    every = [seed for _ in sizes for seed in seeds]
+    run, seen = lab.train_many(case, law, np.full((len(every), 2), 0.5), every, eta=np.repeat(sizes, len(seeds)))
+    if not run.fitted.all():
+        raise IntegrationError(f"the training margins are not reached in {case.steps} steps", time=float(case.steps))
+    data = Counts(seen.counts, seen.y)
+    rows = []
+    for k, steps in enumerate(run.steps):
+        state = run.state.one(k)
+        made = lab.forces(state, data, 1e9)  # as the last step before the margin would have it
+        rows.append(
+            (
+                float(steps),
+                1 - observables.relevant_attention(made.found.A, data)["rel_s"],
+                float((made.G[0, 0] + made.G[1, 1]) / 2 * np.exp(state.S[0, 0])),
+            )
+        )
+    table = np.array(rows).reshape(len(sizes), len(seeds), 3)
+    return tuple(sizes), {name: table[:, :, k] for k, name in enumerate(("steps", "left", "K e^S"))}
 
 
 def over_steps(lab: Laboratory, name: str, what: str, frozen: bool = False) -> Measurement:
     """A number of these runs along step sizes over a decade, 20 starts."""
-    seeds = lab.draw.seeds(SEEDS)
-    sizes = [p["eta"] for p in lab.draw.along("eta", *STEP_SIZES)]
-    points = [point(replace(BY_STEP, eta=eta)) for eta in sizes]
-    table = [[of_step_size(lab, seed, eta, frozen)[name] for seed in seeds] for eta in sizes]
-    return Measurement(what, points, table, seeds)
+    sizes, found = of_step_sizes(lab, frozen)
+    return Measurement(what, [point(replace(BY_STEP, eta=eta)) for eta in sizes], found[name], lab.draw.seeds(SEEDS))
 
 
 # ---- verdicts over seeds ---------------------------------------------------------------------------------------------

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import flint
+import numpy as np
+
 from odesys import (
     Evidence,
     Verdict,
@@ -12,14 +17,17 @@ from odesys import (
     graph,
     identity,
     leading_orders,
+    refuted,
     rounded,
     sym,
+    undecided,
 )
 
 from ..laboratory import Laboratory
+from ..special.class_network import Counts, State
 from .book import THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
-from .common_motion import STEPS, TIME, n, too_slow
+from .common_motion import EXACT, STEPS, TIME, n, too_slow
 from .common_runs import TILTED
 from .common_seeds import SMALL, in_every_run, near_symmetric, of_main, of_small, of_tilted, over_batches
 
@@ -162,16 +170,46 @@ def coefficient_of_other(lab: Laboratory) -> Verdict:
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"|V_i(t)|\le\frac1{\sqrt{BaM}}\ (33),\qquad|V_i(t)|\lesssim\frac1{\sqrt Ba}\ (194)",
-    reading="any constant and power of a and M: the power of B, for batches of copies of two samples",
+    reading="any constant and power of a and M: the power of B, for batches of copies of two samples, at the start",
 )
 def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
-    """The largest a |V_i| over batches; it is at most 1, since C_ij is a_i times shares and attention that add up to at most 1."""
-    printed, _ = over_batches(lab, "V of unlucky", "the largest a |V_i| of unlucky neurons", -0.5)
+    """An unlucky neuron that only nuisance queries of one class activate; a |V_i| is at most 1 for every neuron."""
     t = tables(lab.toy())
     sums = {f"query {k + 1}": graph.add(t.softmax(0, j, k) for j in range(3)) - 1 for k in range(3)}
     sums["shares"] = graph.add(t.fraction(0, k) for k in range(3)) - 1
     bound = identity(sums, positive=POSITIVE).proving("|V_i| is at most |a_i| times a mean of attention over queries")
-    return printed.correcting(r"|V_i|\le\frac1a", bound, COPIES)
+    return _one_sided(lab).correcting(r"|V_i|\le\frac1a", bound, COPIES)
+
+
+#: a neuron, in the features of patterns 1, 2, 3; samples with halves of patterns 1 and 3, and of 2 and 3
+UNLUCKY = (-1, -10, 1)
+
+
+def _one_sided(lab: Laboratory) -> Verdict:
+    """Pre-activations of the neuron in balls, and its V_1 as the network has it."""
+    with flint.ctx.workprec(96):
+        e = flint.arb(1).exp()
+        x, y, z = UNLUCKY
+        closed = {"query 1 of +": e * x + z, "query 2 of -": e * y + z, "query 3 of -": y + e * z}
+        opened = x + e * z  # of query 3 in the + sample
+        unlucky = all(bool(h < 0) for h in closed.values()) and bool(opened > 0)
+        size = 1 / (4 * (1 + e))  # a |V_i|: half of the samples, half of the queries, attention 1/(1 + e)
+    start = State(
+        np.array([UNLUCKY, UNLUCKY], dtype=float), np.eye(3), np.eye(3), np.eye(3), np.array([1.0, -1.0]) / 2**0.5
+    )
+    data = lab.data(Counts(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), np.array([1, -1])))
+    seen = float(lab.forces(start, data, 1e9).C[0, 0] * 2**0.5)
+    if not unlucky or abs(seen - float(size)) > 1e-12:
+        return undecided("the neuron is not unlucky, or its coefficient is another one")
+    sentence = (
+        f"alpha_* = 1/2, alpha_# = 0, M = 3, no errors, t = 0: neurons near (-1, -10, 1) are unlucky, nuisance queries of "
+        f"+ samples alone activate them, and a |V_i| = 1/(4 (1 + e)) = {float(size):.4f} for every B"
+    )
+    where = EXACT | {"M": 3, "alpha_c": Fraction(0)}
+    return refuted(Witness(sentence, where), Evidence.CERTIFICATE).proving(
+        "the signs are strict, so that among many neurons some are near (-1, -10, 1), with a probability that tends to 1",
+        "a batch with k copies of each sample has the gradient of one of each, whatever k",
+    )
 
 
 @claim(

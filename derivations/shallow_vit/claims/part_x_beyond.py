@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,11 +25,12 @@ from odesys import (
 from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
-from ..special import class_network, network, observables
+from ..special import class_network, many_networks, network, observables
 from .book import claim, gates, point, put
 from .common_gradients import POSITIVE
 from .common_runs import MAIN, attention, prototypes, theory
 from .common_seeds import SEEDS, SMALL, in_every_run, near_symmetric, of_small
+from .part_1_main import times
 
 
 @claim(
@@ -223,12 +225,6 @@ def over_margins(lab: Laboratory) -> Verdict:
     return found.adding(attention=rounded(mean, 4)).averaging(seeds)
 
 
-@computed_once
-def time_of(lab: Laboratory, case: Case, seed: int) -> float:
-    """eta T of one run."""
-    return lab.train(case, seed).eta_T
-
-
 @claim(
     "Beyond.constant",
     "The constant of the stopping time",
@@ -247,7 +243,7 @@ def constant(lab: Laboratory) -> Verdict:
     def mean(M: int, size: float, a: float, c: float) -> float:
         xi, wide = size / 400**0.5, M + 1
         case = Case(M=M, alpha_s=a, alpha_c=c, d=M, m_a=wide, m_b=wide, m=400, xi=xi, eta=0.2, steps=1500)
-        return float(np.mean([time_of(lab, case, seed) for seed in seeds])) * (a - c)
+        return float(times(lab, case).mean()) * (a - c)
 
     for M in (4, 10):
         for size in (0.003, 1.0, 10.0):
@@ -278,9 +274,12 @@ def not_needed(lab: Laboratory) -> Verdict:
     """The share of starts that reach both margins outside the condition."""
     case = Case(M=5, alpha_s=0.3, alpha_c=0.2, m=100, m_a=10, m_b=10, d=10, sigma=0.1, delta=0.4, eta=0.4, steps=3000)
     what = "all margins are reached"
-    return with_high_probability(
-        what, point(case), lambda seeds: [lab.train(case, seed, steps=3000).fitted for seed in seeds], lab.draw
-    )
+    law = many_networks.exact_law(case)
+
+    def fitted(seeds: Sequence[int]) -> list[bool]:
+        return [bool(one) for one in lab.train_many(case, law, np.full((len(seeds), 2), 0.5), seeds)[0].fitted]
+
+    return with_high_probability(what, point(case), fitted, lab.draw)
 
 
 @claim(
@@ -292,18 +291,18 @@ def not_needed(lab: Laboratory) -> Verdict:
     origin="ours",
     hypotheses=(),
     statement=r"T(\text{per position})\ge\tfrac12\sqrt L\,T(\text{shared})",
-    reading="steps to zero training loss on noisy tokens, output weights drawn for each position against shared ones, L = 25",
+    reading="steps to zero training loss on noisy tokens, output weights drawn for each position against shared ones, L = 16",
 )
 def positions(lab: Laboratory) -> Verdict:
     """The effective output weight is smaller by sqrt(L); half of that is asked for, before any run of this size."""
-    case = Case(M=5, alpha_s=0.48, alpha_c=0.04, L=25, N=10, d=10, m=60, m_a=10, m_b=10, noise=0.01, eta=0.4, steps=800)
+    case = Case(M=3, alpha_s=0.5, alpha_c=0.125, L=16, N=6, d=4, m=40, m_a=4, m_b=4, noise=0.01, eta=0.4, steps=800)
 
     def slower(seed: int) -> bool:
         steps = {kind: lab.tokens(replace(case, readout=kind), seed).steps for kind in setting.READOUTS}
         return steps["per_position"] >= case.L**0.5 / 2 * steps["shared"]
 
     what = "per-position weights take sqrt(L)/2 times as many steps"
-    return with_high_probability(what, point(case, L=25), lambda seeds: [slower(seed) for seed in seeds], lab.draw)
+    return with_high_probability(what, point(case, L=16), lambda seeds: [slower(seed) for seed in seeds], lab.draw)
 
 
 @claim(

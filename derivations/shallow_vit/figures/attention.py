@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, available_cores, new_figure, run_cells, save_figure, silent, unfinished_cells
+from odesys import Progress, new_figure, run_cells, save_figure, silent, unfinished_cells
 
 from ..setting import Case
 from ..special import bounds, class_network, network, observables, sparsify, symmetric_runs
@@ -68,11 +68,12 @@ def removal_table(
     seeds: int,
     progress: Progress,
     store: Path | None,
+    workers: int = 1,
     fractions: tuple[float, ...] = FRACTIONS,
 ) -> dict[str, np.ndarray]:
     """Test losses (fractions, seeds) of each rule."""
     cells = [(rule, fraction, seed, case) for rule in rules for fraction in fractions for seed in range(seeds)]
-    found = run_cells(removal, cells, progress, min(2, available_cores()), store, "sparsified runs")
+    found = run_cells(removal, cells, progress, workers, store, "sparsified runs")
     return dict(zip(rules, np.array(found).reshape(len(rules), len(fractions), seeds), strict=True))
 
 
@@ -80,7 +81,7 @@ def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
     with unfinished_cells(f"shallow_vit 5{size.suffix}") as store:
         tables = [
-            removal_table(replace(size.removal, unit=unit), sparsify.RULES, size.trials, progress, store)
+            removal_table(replace(size.removal, unit=unit), sparsify.RULES, size.trials, progress, store, size.workers)
             for unit in (1, 0)
         ]
         fig, axes = new_figure(1, 2, (11.5, 4.4), sharey=True)
@@ -109,7 +110,7 @@ def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     fractions, seeds = (0.0, 0.25, 0.5, 0.75, 1.0), max(8, size.trials)
     with unfinished_cells(f"shallow_vit 6{size.suffix}") as store:
         cells = [(fraction, seed, size.spurious) for fraction in fractions for seed in range(seeds)]
-        found = np.array(run_cells(spurious, cells, progress, min(2, available_cores()), store, "spurious pattern"))
+        found = np.array(run_cells(spurious, cells, progress, size.workers, store, "spurious pattern"))
         table = found.reshape(len(fractions), seeds, 2)
         fig, axes = new_figure(1, 2, (11.5, 4.2))
         for k, (ax, label) in enumerate(zip(axes, ("test loss", "test accuracy"), strict=True)):
@@ -169,7 +170,7 @@ def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
         for ax, M in zip(axes, size.patterns, strict=True):
             case = replace(size.removal, M=M, d=20, m_a=20, m_b=20)
             rules = ("random", "irrelevant", "noisy")
-            _removal_panel(ax, removal_table(case, rules, size.trials, progress, store), f"$M = {M}$")
+            _removal_panel(ax, removal_table(case, rules, size.trials, progress, store, size.workers), f"$M = {M}$")
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
         return save_figure(fig, folder, f"8{size.suffix}")

@@ -1,7 +1,7 @@
 """Figures 1, 2 and 3 of the paper in a size for one computer, the proof graph, and plots of simulated runs.
 
-The rest is in `attention`. Runs are cells of `numerics.sweeps.cells`: spread over two processes, kept until the
-figure is drawn, and independent of the number of processes.
+The rest is in `attention`. Cases are cells of `numerics.sweeps.cells`: kept until the figure is drawn, independent of
+the number of processes; long figures use two.
 """
 
 from __future__ import annotations
@@ -15,18 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys import PowerLaw, Progress, available_cores, fit_power_law, new_figure, save_figure, silent, unfinished_cells
+from odesys import PowerLaw, Progress, fit_power_law, new_figure, save_figure, silent, unfinished_cells
 
 from ..setting import Case
 from ..special import bounds, training_sweeps
 from .sizes import FULL, QUICK, Size
 
 ALPHA, GAP = r"\alpha_*", r"(\alpha_*-\alpha_\#)"
-
-
-def workers() -> int:
-    """Processes used for the runs of a figure."""
-    return min(2, available_cores())
 
 
 def map_cases(frozen: bool = False, size: Size = QUICK) -> list[list[Case]]:
@@ -37,10 +32,12 @@ def map_cases(frozen: bool = False, size: Size = QUICK) -> list[list[Case]]:
     ]
 
 
-def success_map(cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None) -> np.ndarray:
+def success_map(
+    cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None, workers: int = 1
+) -> np.ndarray:
     """Test losses (rows, columns, seeds) of a table of cases."""
     flat = [case for row in cases for case in row]
-    found = training_sweeps.test_losses(flat, seeds, progress, workers(), store)
+    found = training_sweeps.test_losses(flat, seeds, progress, workers, store)
     return found.values.reshape(len(cases), -1, seeds)
 
 
@@ -57,14 +54,14 @@ def figure_3(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
 def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, power: int, size: Size) -> list[Path]:
     name, level = key + size.suffix, size.level
     with unfinished_cells(f"shallow_vit {name}") as store:
-        losses = success_map(map_cases(frozen, size), size.trials, progress, store)
+        losses = success_map(map_cases(frozen, size), size.trials, progress, store, size.workers)
         loss_sweeps = {
             label: training_sweeps.test_losses(
-                alpha_cases(int(label == "frozen"), size), 3 * size.trials, progress, workers(), store
+                alpha_cases(int(label == "frozen"), size), 2 * size.trials, progress, size.workers, store
             )
-            for label in ("trained", "frozen")
+            for label in (("trained", "frozen") if frozen else ())
         }
-        fig, axes = new_figure(1, 3, (16.5, 4.6))
+        fig, axes = new_figure(1, 3 if frozen else 2, (16.5 if frozen else 11.5, 4.6))
         x = np.array([a**power for a in size.alphas])
         _map(fig, axes[0], x, np.array(size.samples), (losses < level).mean(axis=2).T)
         axes[0].set(
@@ -73,13 +70,14 @@ def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, po
             title=f"share of successes, test loss < {level:g}" + (", attention frozen" if frozen else ""),
         )
         _threshold_panel(axes[1], losses, power, size)
-        _loss_panel(axes[2], loss_sweeps)
+        if frozen:
+            _loss_panel(axes[2], loss_sweeps)
         return save_figure(fig, folder, name)
 
 
 def alpha_cases(frozen: int, size: Size = QUICK) -> list[Case]:
     """alpha_* at a fixed alpha_# and N: what the loss owes to alpha_* alone."""
-    base = replace(size.map, m=100, xi=0.1, jitter=0.03, alpha_c=0.04, L=50, N=32, frozen=frozen)
+    base = replace(size.map, jitter=0.03, alpha_c=0.04, N=32, frozen=frozen)
     return [replace(base, alpha_s=a) for a in (0.15, 0.2, 0.3, 0.4)]
 
 
@@ -119,7 +117,6 @@ def _loss_panel(ax: Any, found: Mapping[str, training_sweeps.Sweep]) -> None:
         xlabel=r"$\alpha_*$",
         ylabel="test loss at zero training loss",
         title=r"$N = 32$, $\alpha_\# = 0.04$",
-        ylim=(2e-4, 0.1),
     )
     _plain_ticks(ax, [0.15, 0.2, 0.3, 0.4], ())
     ax.legend(fontsize=8)
@@ -141,21 +138,18 @@ def _plain_ticks(ax: Any, x: Sequence[float], y: Sequence[float]) -> None:
 def figure_1b(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Success over sigma and 1/sqrt(N), alpha_* = 0.3 and alpha_# = 0.2; and the stopping time over sigma and delta."""
     cases = [
-        [
-            replace(size.map, alpha_s=0.3, alpha_c=0.2, L=50, sigma=s, m_a=10, m_b=10, jitter=0.02, N=N)
-            for N in size.samples
-        ]
+        [replace(size.map, alpha_s=0.3, alpha_c=0.2, sigma=s, m_a=10, m_b=10, N=N) for N in size.samples]
         for s in size.sigmas
     ]
     base, sigmas, level = replace(size.times, m_a=10, m_b=10), size.sigmas, size.level
     with unfinished_cells(f"shallow_vit 1b{size.suffix}") as store:
-        losses = success_map(cases, size.trials, progress, store)
+        losses = success_map(cases, size.trials, progress, store, size.workers)
         tilted = {
             "sigma": [replace(base, sigma=value) for value in sigmas],
             "delta": [replace(base, delta=value) for value in sigmas],
         }
         times = {
-            name: training_sweeps.stopping_times(row, size.trials, progress, workers(), store)
+            name: training_sweeps.stopping_times(row, size.trials, progress, size.workers, store)
             for name, row in tilted.items()
         }
         fig, axes = new_figure(1, 3, (16.5, 4.4))
@@ -202,11 +196,11 @@ def figure_2(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     base = replace(size.times, sigma=0.1, delta=0.4, m_a=10, m_b=10)
     with unfinished_cells(f"shallow_vit 2{size.suffix}") as store:
         found = {
-            key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, workers(), store)
+            key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, size.workers, store)
             for key in training_sweeps.SCHEMES
         }
         steps = training_sweeps.stopping_times(
-            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in size.etas], 3, progress, workers(), store
+            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in size.etas], 3, progress, size.workers, store
         )
         fig, axes = new_figure(1, 3, (16.5, 4.4))
         for k, (key, sweep) in enumerate(found.items()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..setting import Case
 from ..special import sparsify, training_sweeps
 
-_MAP = Case(m=60, L=50, eta=0.4, filling="random", jitter=0.05, m_a=5, m_b=5, steps=3000)
+_MAP = Case(m=1000, eta=0.2, xi=0.01, jitter=0.01, m_a=6, m_b=6, steps=3000)
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,19 @@ class Size:
     removal: Case
     patterns: tuple[int, ...]  # M of figure 8
     spurious: Case
+    workers: int = 1
 
 
 QUICK = Size(
     "",
-    3,
-    1e-2,
-    _MAP,
+    5,
+    1e-3,
+    replace(
+        _MAP, M=3, m=60, eta=0.4, xi=60**-0.5, m_a=4, m_b=4
+    ),  # the fewest patterns, so that (7) asks for few neurons
     (0.48, 0.42, 0.375, 0.33),
-    (4, 8, 16, 32, 64),
-    (0.0, 0.2, 0.4),
+    (4, 16, 64, 256),
+    (0.0, 0.1, 0.2),
     replace(training_sweeps.BASE, m=100, eta=0.4),
     (0.4, 0.2, 0.1, 0.05),
     replace(sparsify.EXPERIMENT, N=20, m=40, L=20, alpha_c=0.1),
@@ -46,7 +49,7 @@ FULL = Size(
     "_full",
     20,
     1e-3,
-    replace(_MAP, m=1000, L=100, eta=0.2, xi=0.01),
+    _MAP,
     (0.48, 0.45, 0.42, 0.4, 0.375, 0.35, 0.33),
     (8, 16, 32, 64, 128, 256, 512),
     (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
@@ -55,4 +58,5 @@ FULL = Size(
     replace(sparsify.EXPERIMENT, N=80),
     (10, 15, 20),
     sparsify.SPURIOUS,
+    workers=2,
 )

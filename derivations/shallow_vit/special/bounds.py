@@ -48,6 +48,12 @@ CONDITIONS = (  # of Theorem 1, with constants 1
         lambda p: math.inf if p["delta"] == 0 else 0.5 / p["delta"],
         strict=True,
     ),
+    Hypothesis.from_ratio(
+        "6",
+        "tau <= min(sigma, delta)",
+        r"\tau\le\min(\sigma,\delta)",
+        lambda p: math.inf if p["tau"] == 0 else min(p["sigma"], p["delta"]) / p["tau"],
+    ),
     Hypothesis.from_ratio("6", "M < m_a and M < m_b", r"M<m_a,m_b", lambda p: (min(p["m_a"], p["m_b"]) - 1) / p["M"]),
     Hypothesis.from_ratio(
         "7",

@@ -42,6 +42,10 @@ class State:
         """Weights of its own."""
         return type(self)(*(np.array(x) for x in (self.w, self.v, self.kappa, self.rho, self.a)))
 
+    def one(self, k: int) -> Self:
+        """Number k of stacked networks."""
+        return type(self)(self.w[k], self.v[k], self.kappa[k], self.rho[k], self.a)
+
     @property
     def S(self) -> np.ndarray:
         """Logits S[j, k] of key pattern j for query pattern k."""
@@ -107,14 +111,14 @@ def forward(state: State, data: Counts, rules: Rules = PAPER) -> Pass:
 
 
 @lru_cache(maxsize=64)
-def _program(M: int, readout: bytes, margin: float, rules: Rules) -> ManySamples:
+def program_of(M: int, readout: bytes, margin: float, rules: Rules) -> ManySamples:
     """The program of one sample, whose label and counts are arrays later."""
     return one_sample(M, np.frombuffer(readout), margin, rules, "counts")
 
 
 def forces(state: State, data: Counts, margin: float = 1.0, found: Pass | None = None, rules: Rules = PAPER) -> Forces:
     """C and G of the mean loss over `data`."""
-    made = _program(len(state.v), state.a.tobytes(), float(margin), rules)
+    made = program_of(len(state.v), state.a.tobytes(), float(margin), rules)
     slopes, _ = made.slopes({"OV": state.u, "KQ": state.S}, np.column_stack([data.y, data.counts]))
     return Forces(-slopes["OV"], -slopes["KQ"], found or forward(state, data, rules))
 

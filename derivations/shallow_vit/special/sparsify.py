@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odesys import ParameterError
+from odesys import ParameterError, PathSpeeds
 
 from .. import setting
 from ..setting import Case
 from . import class_network, network
 from .class_network import Counts
 from .network import Network, Tokens
+from .rules import PAPER, Rules
 
 RULES = ("random", "irrelevant", "noisy", "attention")
 EXPERIMENT = Case(
@@ -76,6 +77,8 @@ def experiment(
     steps: int = 20,
     tests: int = 200,
     zeroed: bool = False,
+    rules: Rules = PAPER,
+    speeds: PathSpeeds | None = None,
 ) -> float:
     """Test loss after `steps` steps on sparsified samples; the same seed gives the same data for every rule."""
     noisy = noisy or Noisy()
@@ -85,8 +88,8 @@ def experiment(
     choose = np.random.default_rng([seed, 1])
     train = network.without(train, removed(train, rule, fraction, train_spread, choose, net), zeroed)
     test = network.without(test, removed(test, rule, fraction, test_spread, choose, net), zeroed)
-    run = network.train(replace(case, steps=steps), (seed, 2), train, net)
-    return network.forward(run.net, test).loss(case.margin)
+    run = network.train(replace(case, steps=steps), (seed, 2), train, net, rules=rules, speeds=speeds)
+    return network.forward(run.net, test, rules).loss(case.margin)
 
 
 # ---- a spurious pattern ----------------------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 """Stopping times and test losses over fractions, samples, errors; here because sample complexity is claimed.
 
-Every run is a cell of `numerics.sweeps.cells`: it has a seed of its own, so the results do not depend on the number of
-processes, and with a folder `store` an interrupted sweep goes on where it was.
+A case with all its seeds is a cell of `numerics.sweeps.cells`: the results do not depend on the number of processes,
+and with a folder `store` an interrupted sweep goes on where it was.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,24 +16,29 @@ import numpy as np
 from odesys import IntegrationError, PowerLaw, Progress, fit_power_law, fit_power_law_of_means, run_cells, silent
 
 from ..setting import Case
-from . import class_network
+from . import many_networks
 
 Cell = tuple[Case, tuple[int, ...]]
+KINDS = 6  # steps of the fraction of label-relevant tokens to either side
 
 
-def stopping_time(cell: Cell) -> float:
-    """eta T of one run on the two exact samples; infinite if the steps were not enough."""
-    case, seed = cell
-    run = class_network.train(case, seed)
-    return run.eta_T if run.fitted else math.inf
+def stopping_time(cell: Cell) -> list[float]:
+    """eta T of the seeds on the two exact samples; infinite if the steps were not enough."""
+    case, seeds = cell
+    law = many_networks.exact_law(case)
+    run = many_networks.train_many(case, law, np.full((len(seeds), 2), 0.5), many_networks.starts(case, seeds))
+    return [
+        float(case.eta * steps) if fitted else math.inf for steps, fitted in zip(run.steps, run.fitted, strict=True)
+    ]
 
 
 def generalisation(cell: Cell) -> list[float]:
-    """Test loss, eta T and whether all margins were reached, of one run on N drawn samples."""
-    case, seed = cell
-    rng = np.random.default_rng((*seed, 7))
-    run = class_network.train(case, seed, class_network.drawn_data(case, rng))
-    return [class_network.test_loss(run.state, case, (*seed, 8)), run.eta_T, float(run.fitted)]
+    """The exact risk of the seeds, each trained on N samples of its own whose fractions scatter by `jitter`."""
+    case, seeds = cell
+    law = many_networks.fluctuating(case, case.jitter, KINDS)
+    shares = np.stack([law.drawn(case.N, np.random.default_rng([seed, 7])) for seed in seeds])
+    run = many_networks.train_many(case, law, shares, many_networks.starts(case, seeds))
+    return [float(risk) for risk in run.risk(law)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +69,29 @@ def stopping_times(
     cases: Sequence[Case], seeds: int = 1, progress: Progress = silent, workers: int = 1, store: Path | None = None
 ) -> Sweep:
     """eta T for all cases and seeds."""
-    cells = [(case, (case.seed, k)) for case in cases for k in range(seeds)]
-    found = run_cells(stopping_time, cells, progress, workers, store, "stopping times")
-    return Sweep(tuple(cases), np.array(found).reshape(len(cases), seeds))
+    return _sweep(stopping_time, cases, seeds, progress, workers, store, "stopping times")
 
 
 def test_losses(
     cases: Sequence[Case], seeds: int = 3, progress: Progress = silent, workers: int = 1, store: Path | None = None
 ) -> Sweep:
     """Test losses after training to zero training loss."""
-    cells = [(case, (case.seed, k)) for case in cases for k in range(seeds)]
-    found = run_cells(generalisation, cells, progress, workers, store, "test losses")
-    return Sweep(tuple(cases), np.array([row[0] for row in found]).reshape(len(cases), seeds))
+    return _sweep(generalisation, cases, seeds, progress, workers, store, "test losses")
+
+
+def _sweep(
+    of: Callable[[Cell], list[float]],
+    cases: Sequence[Case],
+    seeds: int,
+    progress: Progress,
+    workers: int,
+    store: Path | None,
+    what: str,
+) -> Sweep:
+    cells = [(case, tuple(range(case.seed, case.seed + seeds))) for case in cases]
+    return Sweep(
+        tuple(cases), np.array(run_cells(of, cells, progress, workers, store, what)).reshape(len(cases), seeds)
+    )
 
 
 def thresholds(sizes: Sequence[int], losses: np.ndarray, level: float) -> float:

@@ -121,5 +121,8 @@ def test_the_score_counts_causes_and_leaves_out_what_is_ours() -> None:
     _, found = outcomes({"A": both})
     assert {fault: list(by) for fault, by in causes(found).items()} == {"constant": ["two"], "misprint": ["m"]}
     assert causes(found)["misprint"]["m"][0].verdict == both.parts["stray factor"]
+    _, found = outcomes({"A": fails("proof", cause="eta"), "T": fails("false", cause="eta")})
+    ((fault, by_cause),) = causes(found).items()  # one slip under its severest fault, each display with its own
+    assert fault == "false" and [o.verdict.fault for o in by_cause["eta"]] == ["false", "proof"]
     _, found = outcomes({"R": measured(False)})
     assert causes(found) == {} and score(found) == {"claims": 3, "holds": 3, "causes": 0}
