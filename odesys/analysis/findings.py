@@ -23,7 +23,7 @@ from .dependency import sign_of, strong_components
 from .equilibria import Continuum, Equilibria, Equilibrium
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
 from .one_state import stability_of_one
-from .stability import Classification, classify
+from .stability import Classification, classify, stability_conditions
 from .weak_focus import first_lyapunov
 
 MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
@@ -120,8 +120,10 @@ class Analysis:
             parts.append(f"{order} signed permutations" if order > 1 else "no symmetry by signed permutations")
         if self.rests is not None:
             stable = sum(t.stability in ("stable", "asymptotically stable") for t in self.types)
-            said = f" ({stable} stable)" if len(self.rests) else ""
-            parts.append(_count(len(self.rests), "equilibrium", "equilibria") + said)
+            shown = "shown to be stable" if any(t.stability == "undecided" for t in self.types) else "stable"
+            said = f" ({stable} {shown})" if len(self.rests) else ""
+            least = "" if self.rests.complete else "at least "
+            parts.append(least + _count(len(self.rests), "equilibrium", "equilibria") + said)
             if self.rests.families:
                 parts.append(_count(len(self.rests.families), "family of equilibria", "families of equilibria"))
         left = len(self.open_questions)
@@ -240,6 +242,7 @@ def _conserved(system: System, counts: dict[str, int], seed: int, integrals: lis
         )
         return
     degree = DEGREES.get(n, 2 if n <= MOST_SQUARE else 1)
+    degree = min(degree, 3) if len(system.parameters) > 2 else degree
     try:
         found = system.first_integrals(degree=degree, seed=seed)
     except OdesysError as problem:
@@ -287,7 +290,7 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
     if system.parameters and free:
         rest = len(system.parameters) - free
         left = f"at most {_count(rest, 'parameter', 'parameters')}" if rest else "none"
-        text = f"{_count(free, 'unit can', 'units can')} be chosen so that a parameter becomes 1, which leaves {left}"
+        text = f"{_count(free, 'unit', 'units')} can be chosen so that a parameter becomes 1 or -1, which leaves {left}"
         yield Finding("symmetries", text, "proof", "scalings of states, time and parameters together")
     if system.dimension <= min(LARGEST, MOST_SQUARE):
         try:
@@ -380,7 +383,11 @@ def _rests(
         undecided = kind.stability == "undecided"
         said = f"{_type_words(kind)}, {'stability not decided' if undecided else kind.stability}"
         what = "an equilibrium of the sliding flow (Filippov)" if point.slides else "an equilibrium"
-        text = f"({_point(point)}) is {what}: {said}"
+        given = f" where {_conditions(point.condition)}" if point.condition else ""
+        text = f"({_point(point)}) is {what}{given}: {said}"
+        if undecided and _in_symbols(point) and system.kind == "flow":
+            lines.append(_stable_where(system, point, values, text))
+            continue
         lines.append(
             Finding("equilibria", text, "undecided" if undecided else evidence, kind.reason if undecided else "")
         )
@@ -433,6 +440,23 @@ def _type(
         stability = "asymptotically stable" if sign_of(turn) == -1 else "unstable"
         return replace(kind, stability=stability, nonlinear_type="focus", reason=f"first Lyapunov coefficient {turn}")
     return kind
+
+
+def _in_symbols(point: Equilibrium) -> bool:
+    return any(sp.sympify(value).free_symbols for value in point.point.values()) or not point.enclosure
+
+
+def _stable_where(system: System, point: Equilibrium, values: Mapping[str, Any], text: str) -> Finding:
+    """An equilibrium in symbols, with the inequalities of Routh and Hurwitz."""
+    try:
+        told = [c for c in stability_conditions(system, point, values) if not c.is_positive]
+    except OdesysError as problem:
+        return Finding("equilibria", text, "undecided", str(problem))
+    name = text.rsplit(":", 1)[0]
+    if any(c.is_nonpositive for c in told):
+        return Finding("equilibria", f"{name}: its linear part is not stable for any parameters", "proof")
+    where = " and ".join(f"{c} > 0" for c in told)
+    return Finding("equilibria", f"{name}: its linear part is stable exactly where {where}", "proof")
 
 
 def _type_words(kind: Classification) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import EquationError
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.system import System
@@ -43,10 +44,12 @@ def _side(system: System, place: Mapping[str, Any], values: Mapping[str, Any], s
 def _first(node: Node, x: Node, known: Mapping[str, Any], side: int) -> int | None:
     """Sign of an expression next to a point; 0 if it vanishes identically."""
     for order in range(HIGHEST + 1):
-        if x.args[0] not in graph.symbols([node]) and order:
+        try:
             value = sign_of(values_at([node], known)[0])
-            return 0 if value == 0 else None if value is None else value * side**order
-        value = sign_of(values_at([node], known)[0])
+        except EquationError:  # a root has no slope here
+            return None
+        if value == 0 and x.args[0] not in graph.symbols([node]):
+            return 0
         if value is None:
             return None
         if value:

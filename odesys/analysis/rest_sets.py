@@ -127,4 +127,8 @@ class Equilibria(Sequence[Equilibrium]):
 
 def in_order(points: Sequence[Equilibrium], system: System) -> tuple[Equilibrium, ...]:
     """Points from the least value of the first state to the largest, then by the next ones."""
-    return tuple(sorted(points, key=lambda e: [float(sum(e.enclosure[name])) for name in system.names]))
+
+    def place(e: Equilibrium) -> list[float]:
+        return [round(float(sum(e.enclosure[name])), 12) for name in system.names]  # an enclosed zero is not quite zero
+
+    return tuple(sorted(points, key=place))

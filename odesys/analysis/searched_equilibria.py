@@ -44,6 +44,7 @@ def searched_equilibria(
 def _search(
     system: System, nodes: Sequence[Node], sides: Mapping[Node, int], asked: Mapping[str, Interval], eliminate: bool
 ) -> Equilibria:
+    whole = list(nodes)
     solved, nodes, divided = _linear_states(system, nodes) if eliminate else ([], list(nodes), [])
     slopes = [slope for slope, _ in divided]
     apart = [(slope, rest) for slope, rest in divided if graph.symbols([slope])]
@@ -82,7 +83,11 @@ def _search(
             continue
         if any(enclosure[n][1] < low or enclosure[n][0] > high for n, (low, high) in asked.items()):
             continue
-        points.append(_named(system, nodes, solved, enclosure))
+        point = _named(system, nodes, solved, enclosure)
+        if _has_no_value(whole, point):
+            left.append(Undecided("the field has no value at a zero of what is left of it", enclosure))
+            continue
+        points.append(point)
     open_boxes, left = left, []
     for u in open_boxes:
         repeated = _repeated(u, nodes[0], names[0]) if len(names) == 1 and not solved and not sides and u.box else None
@@ -91,6 +96,17 @@ def _search(
         else:
             left.append(_known(u, nodes, names))
     return Equilibria(in_order(points, system), (), tuple(left), box)
+
+
+def _has_no_value(nodes: Sequence[Node], point: Equilibrium) -> bool:
+    """Whether a logarithm is taken of zero at an exact point: x log(x) is no field there, though it has a limit."""
+    if point.evidence != "proof":
+        return False
+    arguments = [node.args[0] for node in graph.topological(nodes) if node.op == "log"]
+    try:
+        return any(sign_of(value) == 0 for value in values_at(arguments, point.point)) if arguments else False
+    except EquationError:
+        return True
 
 
 def _scale(nodes: Sequence[Node]) -> Fraction:

@@ -37,8 +37,8 @@ def test_an_epidemic() -> None:
 
 
 def test_what_is_left_open_is_said_with_what_would_decide_it() -> None:
-    open_type = findings(System.from_strings({"x": "a*x"}))
-    assert open_type.open_questions and "left open" in open_type.sentence
+    open_type = findings(System.from_strings({"x": "x^2 + y^2", "y": "x^2 + y^2"}))
+    assert open_type.open_questions and "1 question is left open" in open_type.sentence
     forced = findings(System.from_strings({"x": "cos(t)*x"}))
     assert [line.text for line in forced.open_questions] == [
         "Conserved quantities were not searched",
@@ -123,3 +123,22 @@ def test_a_set_on_which_the_field_has_no_value_is_not_called_invariant() -> None
 def test_the_step_of_a_symmetry_has_a_name_of_its_own() -> None:
     lines = texts(findings(System.from_strings({"s": "-s*i", "i": "s*i - i", "r": "i"})), "symmetries")
     assert any("r -> r + eps*(i + r + s)" in line for line in lines)
+
+
+def test_equilibria_in_symbols_have_their_conditions() -> None:
+    found = findings(System.from_strings({"x": "r*x - x^3"}))
+    lines = texts(found, "equilibria")
+    assert lines[0] == "(x = 0) is an equilibrium: its linear part is stable exactly where -r > 0"
+    assert "(x = sqrt(r)) is an equilibrium where 4*r >= 0: its linear part is stable exactly where 2*r > 0" in lines
+    assert "(0 shown to be stable)" in found.sentence
+
+
+def test_a_point_where_the_field_has_no_value_is_no_equilibrium() -> None:
+    found = findings(System.from_strings({"x": "x*log(abs(x))"}))
+    assert found.rests is not None and [e.point["x"] for e in found.rests] == [-1, 1] and not found.rests.complete
+    assert "at least 2 equilibria" in found.sentence
+
+
+def test_a_root_at_a_kink_is_left_open() -> None:
+    found = findings(System.from_strings({"x": "-sign(x)*sqrt(abs(x))"}))
+    assert any(line.evidence == "undecided" for line in found.findings if line.section == "equilibria")
