@@ -7,7 +7,21 @@ from __future__ import annotations
 
 import math
 
-from numerics.flows.semantics import DIP_RATIO, LEAVING_WIDTHS, ONE_MOMENT, STATE_ROUNDING, STEP_PARTS, TIME_ROUNDING
+import numpy as np
+
+from numerics.flows.semantics import (
+    DIP_RATIO,
+    LEAVING_WIDTHS,
+    MISSED,
+    ONE_MOMENT,
+    PROBES,
+    STATE_ROUNDING,
+    STEP_PARTS,
+    TIME_ROUNDING,
+    TOUCH_ROOM,
+    TOUCH_TURNS,
+    probe_weights,
+)
 from odesys.jit.loops import Array, call
 
 from .dop853 import dense_value
@@ -15,6 +29,9 @@ from .records import KNOT_SIZE, READINGS, Log, Problem, RunState, Step
 
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
 NEVER = math.inf  # where a value does not reach zero in a step
+PROBE_COUNT, WEIGHTS = len(PROBES), probe_weights().ravel()
+PLACES = np.array(PROBES)
+NOISE = 1e-13  # of the largest reading, which rounding may make
 LEAST_RATE = 1e-6  # of the rate before, which the rate after a switch exceeds
 
 
@@ -50,11 +67,82 @@ def cut(step: Step, part: float) -> None:
     step.cut_count += 1
 
 
+def read_parts(problem: Problem, state: RunState, step: Step) -> None:
+    """Read the watched values at the ends of the parts of a step, and one part beyond each end."""
+    for k in range(READINGS):
+        read(problem, state, step, (k - 1) / STEP_PARTS, step.V[k * problem.count :])
+
+
+def resolved(problem: Problem, state: RunState, step: Step) -> bool:
+    """True if the polynomial through the readings also gives the values between them, as far as zero may be near."""
+    count, V = problem.count, step.V
+    for p in range(PROBE_COUNT):
+        read(problem, state, step, PLACES[p], step.spare)
+        for i in range(count):
+            low, high, least = step.spare[i], step.spare[i], abs(step.spare[i])
+            given = 0.0
+            for k in range(READINGS):
+                value = V[k * count + i]
+                low, high, least = min(low, value), max(high, value), min(least, abs(value))
+                given += WEIGHTS[p * READINGS + k] * value
+            size, gap = high - low, abs(given - step.spare[i])
+            far = least > 2.0 * size or size <= NOISE * max(abs(low), abs(high)) + 64.0 * state.width[i]
+            if problem.movable[i] != 0.0 and not far and gap > MISSED * size:
+                return False
+    return True
+
+
+def error_reach(problem: Problem, state: RunState, step: Step, part: float, i: int) -> float:
+    """How far the tolerance of a step can move a watched value, at a fraction of a step."""
+    n, t, reach = problem.n, state.t + part * step.h, 0.0
+    dense_value(n, step.F, state.x, part, step.other)
+    call(problem.watch, t, step.other, problem.p, state.gates, step.spare)
+    here = step.spare[i]
+    for row in range(3):
+        for j in range(n):
+            room = problem.atol[j] + problem.rtol * abs(step.other[j])
+            step.work[j] = step.other[j] + room * problem.signs[row * n + j]
+        call(problem.watch, t, step.work, problem.p, state.gates, step.spare)
+        reach = max(reach, abs(step.spare[i] - here))
+    state.visited += 4
+    return TOUCH_ROOM * reach + LEAVING_WIDTHS * state.width[i]
+
+
+def lowest(problem: Problem, state: RunState, step: Step, part: float, i: int) -> float:
+    """Where a dip near a fraction of a step is lowest, by parabolas through ever closer readings."""
+    reach, side = 0.125 / STEP_PARTS, state.side[i]
+    for _ in range(TOUCH_TURNS):
+        read(problem, state, step, part - reach, step.spare)
+        low = side * step.spare[i]
+        read(problem, state, step, part + reach, step.spare)
+        high = side * step.spare[i]
+        read(problem, state, step, part, step.spare)
+        bend = low + high - 2.0 * side * step.spare[i]
+        if not bend > 0.0:
+            break
+        part += reach * min(8.0, max(-8.0, (low - high) / (2.0 * bend)))
+        reach *= 0.125
+    return part
+
+
+def touch(problem: Problem, state: RunState, step: Step, part: float, i: int) -> None:
+    """Cut a step at the lowest point of a dip, and note whether it touches zero there."""
+    part = lowest(problem, state, step, part, i)
+    if part <= 0.0 or part > 1.0 or abs(part - step.lows[i]) < 1e-3 / STEP_PARTS:  # seen by two triples of readings
+        return
+    step.lows[i] = part
+    reach = error_reach(problem, state, step, part, i)
+    read(problem, state, step, part, step.spare)
+    if abs(step.spare[i]) <= reach:
+        step.touches[i], step.rooms[i] = part, reach
+    cut(step, part)
+
+
 def choose_cuts(problem: Problem, state: RunState, step: Step) -> None:
     """Where a step is read: at the ends of its parts, and at the lowest points of dips towards zero."""
     count, V, side = problem.count, step.V, state.side
-    for k in range(READINGS):
-        read(problem, state, step, (k - 1) / STEP_PARTS, V[k * count :])
+    for i in range(count):
+        step.touches[i], step.lows[i] = NEVER, NEVER
     for k in range(STEP_PARTS + 1):
         step.cuts[k] = k / STEP_PARTS
     step.cut_count = STEP_PARTS + 1
@@ -65,7 +153,10 @@ def choose_cuts(problem: Problem, state: RunState, step: Step) -> None:
             if here > 0.0 and bend > 0.0:
                 shift = side[i] * (low - high) / (2.0 * bend)
                 if abs(shift) < 1.0 and here - bend * shift * shift / 2.0 < here / DIP_RATIO:
-                    cut(step, (k + shift) / STEP_PARTS)
+                    if i >= problem.surfaces and problem.directions[i - problem.surfaces] == 0.0:
+                        touch(problem, state, step, (k + shift) / STEP_PARTS, i)
+                    else:
+                        cut(step, (k + shift) / STEP_PARTS)
 
 
 def read_cut(problem: Problem, state: RunState, step: Step, k: int) -> None:
@@ -135,9 +226,14 @@ def first_end(problem: Problem, state: RunState, step: Step, k: int) -> int:
     surface, event, same = NONE, NONE, ONE_MOMENT * max(abs(state.t), step.h) / step.h
     for i in range(problem.count):
         step.spots[i] = NEVER
-        if step.now[i] == 0.0 or not step.now[i] * step.values[i] <= 0.0 or problem.movable[i] == 0.0:
+        if step.now[i] != 0.0 and step.cuts[k] == step.touches[i]:
+            step.spots[i] = step.cuts[k]
+        elif step.now[i] == 0.0 or not step.now[i] * step.values[i] <= 0.0 or problem.movable[i] == 0.0:
             continue
-        step.spots[i] = root(problem, state, step, k, i)
+        elif step.touches[i] != NEVER and abs(step.values[i]) <= step.rooms[i]:
+            continue  # as near to zero as the touch is
+        else:
+            step.spots[i] = root(problem, state, step, k, i)
         if i < problem.surfaces:
             if surface == NONE or step.spots[i] < step.spots[surface]:
                 surface = i
@@ -174,11 +270,16 @@ def note_events(problem: Problem, state: RunState, step: Step, log: Log, found: 
             moment = step.end
         for i in range(problem.surfaces, problem.count):
             if step.spots[i] <= moment + same:
+                touched = step.spots[i] == step.touches[i]
                 if counts(problem, step, i):
-                    note(log, state.t + moment * step.h if moment < 1.0 else step.t_new, i, -step.now[i])
+                    direction = 0.0 if touched else -step.now[i]
+                    note(log, state.t + moment * step.h if moment < 1.0 else step.t_new, i, direction)
                 turned = found != NONE and found < problem.surfaces and moment == step.end
                 # where a gate turns, what comes next is not known
-                step.now[i] = 0.0 if turned else sign(step.values[i])
+                if turned:
+                    step.now[i] = 0.0
+                elif not touched:
+                    step.now[i] = sign(step.values[i])
                 step.spots[i], state.width[i] = NEVER, 0.0
 
 

@@ -6,10 +6,10 @@ and serves every system. What this code does not do is left to the reference int
 
 from __future__ import annotations
 
-from numerics.flows.semantics import STEP_PARTS
+from numerics.flows.semantics import HALVINGS, STEP_PARTS
 from odesys.jit.loops import Array, call
 
-from .crossings import DENIED, NONE, met, note, sign, turns, widths
+from .crossings import DENIED, NONE, met, note, read_parts, resolved, sign, turns, widths
 from .dop853 import accepted_step, dense_table, dense_value, initial_step
 from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, RunState, Step
 
@@ -85,10 +85,19 @@ def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
     """Make one step, up to what it meets: the number of what ends it, NONE, or DENIED if it could not be made."""
     if state.steps >= problem.max_steps or not accepted_step(problem, state, step):
         return DENIED
-    found, before = NONE, log.happened
+    found, before, turn = NONE, log.happened, 0
     if log.rows > 0 or problem.count > 0:
         dense_table(problem, state, step)
     if problem.count > 0:
+        read_parts(problem, state, step)
+        while not resolved(problem, state, step):  # what is watched moves faster than the state
+            turn += 1
+            state.h = 0.5 * step.h
+            if turn > HALVINGS or not accepted_step(problem, state, step):
+                return DENIED
+            state.h = min(state.h, 2.0 * step.h)
+            dense_table(problem, state, step)
+            read_parts(problem, state, step)
         found = met(problem, state, step, log)
     if found >= 0:
         end_here(problem, state, step)

@@ -90,7 +90,8 @@ class Step(Record):
     h, t_new, end : its length, where it ends, and the fraction of it that is taken.
     K, F : 16 stages and the 7 rows of its polynomial, each of n numbers. new : the state at its end.
     V : the watched values at the ends of its parts and one beyond each end. cuts : fractions at which it is read.
-    now, spots : of each watched value its side as the step goes on, and where it reaches zero.
+    now, spots, touches, rooms, lows : of each watched value its side as the step goes on, where it reaches zero, where
+    a dip of it touches zero and how closely, and where that is lowest.
     """
 
     K: Array
@@ -102,6 +103,9 @@ class Step(Record):
     cuts: Array
     now: Array
     spots: Array
+    touches: Array
+    rooms: Array
+    lows: Array
     values: Array
     spare: Array
     more: Array
@@ -113,7 +117,7 @@ class Step(Record):
 
 def new_step(n: int, count: int) -> Step:
     """Room for the steps of a run with n states and `count` watched values."""
-    states, watched = ("new", "work", "other"), ("now", "spots", "values", "spare", "more")
+    states, watched = ("new", "work", "other"), ("now", "spots", "touches", "rooms", "lows", "values", "spare", "more")
     sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (STEP_PARTS + 1) * (count + 1)}
     arrays: dict[str, Any] = {
         k: np.zeros(size) for k, size in (sizes | dict.fromkeys(states, n) | dict.fromkeys(watched, count)).items()

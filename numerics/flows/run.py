@@ -27,11 +27,13 @@ from odesys.jit.codegen import Compiled
 from .events import EventLog
 from .modes import EDGE, Mode
 from .scan import StepOutcome, WatchedValues, sides
+from .semantics import TOUCH_ROOM
 from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
-from .surfaces import Surfaces
+from .surfaces import Surfaces, rounding_signs
 from .trajectory import Event, StopWhen
 
 METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
+PILE, PILE_TIME = 8, 1e-5  # switches pile up: so many of them in such a part of the run so far
 EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
 
 
@@ -62,11 +64,12 @@ class Run:
         self.watches = [spec.function(compiled, parameters) for spec in events]
         self.mode = self.surfaces.start_mode(t, x)
         self.slide: Slide | None = None
-        self.watch = WatchedValues(self.watched, self.surfaces.movable, events)
+        self.watch = WatchedValues(self.watched, self.surfaces.movable, events, self._reach)
         self.log = EventLog(self.surfaces, t)
         self.knots, self.states, self.pieces = [t], [x], list[Any]()
         self.last_step, self.entered = 0.0, math.nan
         self.refused: set[tuple[int, ...]] = set()
+        self.turns: list[float] = []  # when the mode was chosen last
 
     def _events_at_zero(self) -> None:
         """Measure the zero of all events where a mode is entered; at the start those that are not there get a side."""
@@ -86,6 +89,13 @@ class Run:
             gates = gates.copy()
             gates[self.slide.which] = self.slide.gates(t, x)
         return np.array([watch(t, x, gates) for watch in self.watches])
+
+    def _reach(self, t: float, x: np.ndarray) -> np.ndarray:
+        """How far the tolerances of some steps can move each event."""
+        here, room = self._events(t, x), self.surfaces.tolerance(x)
+        moved = [np.abs(self._events(t, x + room * signs) - here) for signs in rounding_signs(x.size)]
+        reach: np.ndarray = TOUCH_ROOM * np.max(moved, axis=0)
+        return reach
 
     def field(self, t: float, x: np.ndarray) -> np.ndarray:
         """The field of the present mode."""
@@ -275,7 +285,9 @@ class Run:
             for i in set(crossed) & set(present.sliding.tolist()):
                 gates[i] = np.round(gates[i])
             present = Mode(gates, present.sliding, present.affine)
-        choice = self.surfaces.choose(self.t, self.x, present, self.last_step, crossed, self.refused)
+        self.turns = [*self.turns[1 - PILE :], self.t]
+        piling = len(self.turns) == PILE and self.t - self.turns[0] <= PILE_TIME * (self.t - self.start)
+        choice = self.surfaces.choose(self.t, self.x, present, self.last_step, crossed, self.refused, piling)
         self.watch.width[: self.watch.count] = choice.width
         still = choice.zero | ~self.surfaces.movable
         self.watch.side[: self.watch.count] = np.where(still, 0.0, 2 * choice.mode.gates - 1)

@@ -8,15 +8,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import brentq
 
-from .semantics import DIP_RATIO, EPS, LEAVING_WIDTHS, ONE_MOMENT, STEP_PARTS
+from .semantics import (
+    DIP_RATIO,
+    EPS,
+    HALVINGS,
+    LEAVING_WIDTHS,
+    MISSED,
+    ONE_MOMENT,
+    PROBES,
+    STEP_PARTS,
+    TOUCH_TURNS,
+    probe_weights,
+)
 from .trajectory import Event, StopWhen
 
 StateAt = Callable[[float], np.ndarray]
+SAME_DIP = 1e-3  # of a part: a dip that two triples of readings show
 ROOT_TURNS = 10_000  # a root of higher order takes hundreds
+NOISE = 1e-13  # of the largest reading, which rounding may make
+MOST_READINGS = 200_000  # of a step whose watched values are rough
+WEIGHTS = probe_weights()
 
 
 @dataclass
@@ -38,9 +54,17 @@ class WatchedValues:
     """
 
     def __init__(
-        self, read: Callable[[float, np.ndarray], np.ndarray], movable: np.ndarray, specs: Sequence[StopWhen]
+        self,
+        read: Callable[[float, np.ndarray], np.ndarray],
+        movable: np.ndarray,
+        specs: Sequence[StopWhen],
+        reach: Callable[[float, np.ndarray], np.ndarray] | None = None,
     ) -> None:
         self.read, self.movable, self.specs, self.count = read, movable, specs, movable.size
+        self.reach = reach  # how far the tolerance of a step can move each event
+        self.moving = np.append(movable, np.ones(len(specs), dtype=bool)).astype(bool)
+        self.touched: dict[int, float] = {}
+        self.rooms: dict[int, float] = {}
         self.side = np.zeros(self.count + len(specs))
         self.width, self.own = np.zeros(self.side.size), np.ones(self.count)
 
@@ -53,27 +77,31 @@ class WatchedValues:
             return self.read(t, state(t))
 
         side, found, events = self.side.copy(), StepOutcome(), list[Event]()
-        times, values = self._samples(at, start, end)
+        times, values = self._samples(state, at, start, end)
         for left, right, value in zip(
             [start, *times[:-1]], times, values, strict=True
         ):  # first what jumped with a gate
             lefts = self._wake(at, side, value, start, left, right) if right > start else np.full(side.size, start)
             if isinstance(lefts, int):
                 return StepOutcome("denied", start, lefts)
-            hits = np.flatnonzero((side != 0) & (side * value <= 0))
+            touched = [i for i, t in self.touched.items() if t == right and side[i] != 0]
+            near = [i for i in self.touched if abs(value[i]) <= self.rooms[i]]  # as near to zero as the touch is
+            hits = np.setdiff1d(np.flatnonzero((side != 0) & (side * value <= 0)), np.array(near, dtype=int))
             found = self._first_surface(at, side, hits[hits < self.count], lefts, right)
             passed = [(self._root(at, side, np.array([i]), lefts[i], right), int(i)) for i in hits[hits >= self.count]]
+            passed += [(right, i) for i in touched]
             same = ONE_MOMENT * max(abs(start), end - start)
             found = self._first_event(side, passed, same, found)
-            events += self._recorded(side, value, passed, same, found)
+            events += self._recorded(side, value, passed, same, found, right)
             if found.kind:
                 break
         self.side = side
         found.events = events
         return found
 
-    def _samples(self, at: StateAt, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    def _samples(self, state: StateAt, at: StateAt, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
         """Times and watched values along a step, with the lowest points of dips towards zero added."""
+        self.touched = {}
         part = (end - start) / STEP_PARTS
         times = start + part * np.arange(-1, STEP_PARTS + 2)  # one beyond each end: to see a dip there
         times[1], times[-2] = start, end
@@ -82,11 +110,64 @@ class WatchedValues:
         bend = low - 2 * here + high
         shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
         deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / DIP_RATIO)
-        extra = (times[1:-1, None] + part * shift)[deep]
+        both_ways = np.array([False] * self.count + [spec.direction == 0 for spec in self.specs])
+        extra = (times[1:-1, None] + part * shift)[deep & ~both_ways]
+        lows: list[tuple[int, float]] = []
+        for row, i in zip(*np.nonzero(deep & both_ways), strict=True):
+            lowest = self._touch(state, at, float(times[row + 1] + part * shift[row, i]), part, int(i))
+            if not any(abs(lowest - t) < SAME_DIP * part for j, t in lows if j == i):
+                extra, lows = np.append(extra, lowest), [*lows, (i, lowest)]
         extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times) if extra.size else extra
+        probes = start + (end - start) * np.array(PROBES)
+        known = np.array([at(t) for t in probes])
+        if self._missed(values, known, WEIGHTS @ values).any():
+            extra = np.setdiff1d(np.append(extra, self._finer(at, start, end)), times)
         added = [at(t) for t in extra]
         order = np.argsort(np.append(times[1:-1], extra), kind="stable")
         return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
+
+    def _missed(self, values: np.ndarray, known: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Which watched values, near zero, the polynomial through readings does not give at the probes."""
+        every = np.vstack([values, known])
+        size, largest = np.ptp(every, axis=0), np.abs(every).max(axis=0)
+        far = (np.abs(every).min(axis=0) > 2 * size) | (size <= NOISE * largest + 64 * self.width)
+        wrong = np.abs(given - known).max(axis=0) > MISSED * size
+        result: np.ndarray = self.moving & ~far & wrong
+        return result
+
+    def _finer(self, at: StateAt, start: float, end: float) -> np.ndarray:
+        """Times at which a step is read where its parts are too long: halved until three parts give what is between."""
+        parts = np.linspace(start, end, STEP_PARTS + 1)
+        waiting = [(a, b, 0) for a, b in pairwise(parts.tolist())][::-1]
+        found: list[float] = []
+        while waiting and len(found) < MOST_READINGS:
+            a, b, depth = waiting.pop()
+            inner = a + (b - a) * np.arange(4) / 3
+            probes = a + (b - a) * np.array(PROBES)
+            values, known = np.array([at(t) for t in inner]), np.array([at(t) for t in probes])
+            if depth < HALVINGS and self._missed(values, known, CUBIC @ values).any():
+                waiting += [((a + b) / 2, b, depth + 1), (a, (a + b) / 2, depth + 1)]
+            else:
+                found += [*inner[1:], *probes]
+        times: np.ndarray = np.unique([t for t in found if start < t < end])
+        return times
+
+    def _touch(self, state: StateAt, at: StateAt, t: float, part: float, i: int) -> float:
+        """The lowest point of a dip of an event, by parabolas through closer and closer readings; a touch is noted."""
+        reach, side = part / 8, self.side[i]
+        for _ in range(TOUCH_TURNS):
+            low, here, high = (side * at(s)[i] for s in (t - reach, t, t + reach))
+            if not low + high - 2 * here > 0:
+                break
+            t += reach * float(np.clip((low - high) / (2 * (low + high - 2 * here)), -8, 8))
+            reach /= 8
+        value = side * at(t)[i]
+        room = 0.0 if self.reach is None else float(self.reach(t, state(t))[i - self.count])
+        room += LEAVING_WIDTHS * float(self.width[i])
+        if abs(value) <= room:
+            self.touched.setdefault(i, t)
+            self.rooms[i] = room
+        return t
 
     def _wake(
         self, at: StateAt, side: np.ndarray, value: np.ndarray, start: float, left: float, right: float
@@ -130,7 +211,13 @@ class WatchedValues:
         return StepOutcome("event", first, min(i for t, i in ends if t <= first + same) - self.count)
 
     def _recorded(
-        self, side: np.ndarray, value: np.ndarray, passed: list[tuple[float, int]], same: float, found: StepOutcome
+        self,
+        side: np.ndarray,
+        value: np.ndarray,
+        passed: list[tuple[float, int]],
+        same: float,
+        found: StepOutcome,
+        right: float,
     ) -> list[Event]:
         """Events up to `found`, moment by moment, each with its sides moved along."""
         events, left = list[Event](), sorted(passed)
@@ -138,11 +225,13 @@ class WatchedValues:
             moment = left[0][0] if left[0][0] < found.time - same else found.time
             now, left = sorted(i for t, i in left if t <= moment + same), [p for p in left if p[0] > moment + same]
             for i in now:
-                spec, direction = self.specs[i - self.count], -int(side[i])
+                touched = self.touched.get(i) == right
+                spec, direction = self.specs[i - self.count], 0 if touched else -int(side[i])
                 if self._counts(side, i):
                     events.append(Event(spec.name, "user", moment, {"direction": direction, "terminal": spec.terminal}))
                 turned = found.kind == "switch" and moment == found.time  # then the value is not what comes next
-                side[i], self.width[i] = 0.0 if turned else np.sign(value[i]), 0.0
+                side[i] = 0.0 if turned else side[i] if touched else np.sign(value[i])
+                self.width[i] = 0.0
         return events
 
     def _counts(self, side: np.ndarray, i: int) -> bool:
@@ -160,6 +249,14 @@ class WatchedValues:
         if least(left) <= 0:  # on the wrong side of zero by rounding before the step began
             return float(left)
         return float(brentq(least, left, right, xtol=4 * EPS * (right - left), rtol=4 * EPS, maxiter=ROOT_TURNS))
+
+
+def _cubic() -> np.ndarray:
+    places, wanted = np.arange(4) / 3, np.array(PROBES)
+    return np.array([[np.prod([(w - b) / (a - b) for b in places if b != a]) for a in places] for w in wanted])
+
+
+CUBIC = _cubic()  # weights of four readings at PROBES between them
 
 
 def sides(values: np.ndarray) -> np.ndarray:

@@ -11,8 +11,18 @@ between 0 and 1 in a slide.
 neighbouring readings on one side comes down to less than the middle one over DIP_RATIO. Between two readings a value
 passes zero once or not at all.
 
+**A step must be fine enough** for what is watched, which may move faster than the state (sin 50x). The polynomial
+through the readings is compared with two more, at PROBES, whose places have no common measure with the others. Where it
+misses one by more than MISSED of the range of the readings, and the value may be at zero there, they are too far apart:
+compiled code makes the step again at half its length, the reference reads the part again at half the distance. A value
+that is still missed after HALVINGS is rough, as one that jumps, and is read as it is.
+
+**A touch** is a dip of an event without a direction that comes to zero and goes back to its side: its lowest point,
+found by TOUCH_TURNS parabolas, is closer to zero than TOUCH_ROOM tolerances of a step can move the value. Its direction
+is 0. A dip that comes through by no more than that is one touch as well, for nobody can tell the two apart.
+
 **An event happens** when its value reaches zero from its side, whatever the order of the root: a triple root is a
-passage like any other. A zero that is only touched counts where a reading meets it, which rounding decides. The
+passage like any other. The
 direction is away from the old side. The new side is the sign at the next reading, or none where a gate turns in the
 same moment. A value that is at zero at the start, or becomes zero, has no side and can not happen until it has left;
 leaving is not an event. What starts past its level does not happen. An event that jumps past zero with a gate happens
@@ -47,4 +57,17 @@ DIP_RATIO = 4.0  # the lowest point of a parabola is read as well where it is be
 LEAVING_WIDTHS = 16.0  # widths from zero at which a surface has left it
 STATE_ROUNDING = 4 * EPS  # of each state, where a width is measured
 TIME_ROUNDING = 8 * EPS  # of time
+PROBES = (0.3819660112501051, 0.7236067977499790)  # of a step: one minus the golden ratio, and 1/2 + 1/sqrt(20)
+MISSED = 0.1  # of the range of the readings; a kink is missed by 0.05, sin at 0.7 radians per part by 0.001
+HALVINGS = 24
+TOUCH_TURNS = 7  # each an eighth as wide as the one before
+TOUCH_ROOM = 10.0  # tolerances of a step
 ONE_MOMENT = 64 * EPS  # of time: what is not further apart happens at one moment
+
+
+def probe_weights() -> np.ndarray:
+    """Weights (probes, readings) with which the polynomial through the readings of a step gives values at PROBES."""
+    places = np.arange(-1, STEP_PARTS + 2, dtype=float)
+    wanted = STEP_PARTS * np.array(PROBES)
+    rows = [[np.prod([(w - b) / (a - b) for b in places if b != a]) for a in places] for w in wanted]
+    return np.array(rows)

@@ -91,8 +91,12 @@ class Surfaces(Switching):
         step: float = 0.0,
         crossed: Sequence[int] = (),
         refused: Collection[tuple[int, ...]] = (),
+        piling: bool = False,
     ) -> ModeChoice:
         """The mode to go on with from (t, x), where the surfaces `crossed` have reached zero.
+
+        Where switches pile up, a corner that the tolerance of a step could move the state to is reached, if the flow
+        can stay there.
 
         Surfaces along which the flow slides, and those within rounding of zero, are at zero as well; the gates of all
         others follow their sign.
@@ -105,8 +109,22 @@ class Surfaces(Switching):
             width = np.maximum(width, self.width(t, x, mode.gates, step))  # a slide in a corner does not move at all
             width = np.where(there, np.maximum(width, np.abs(h)), width)  # what is left of those is rounding
             zero = there | (self.movable & (np.abs(h) <= width))
+            corner = self._corner(t, x, mode, h, zero) if piling else None
+            if corner is not None and corner.key not in refused:
+                at = np.isin(np.arange(self.count), corner.sliding)
+                return ModeChoice(corner, at, np.where(at, np.maximum(width, np.abs(h)), width))
             gates = np.where(zero, mode.gates, np.where(h > 0, 1.0, 0.0))
-            new = self._mode(t, x, Mode(gates, mode.sliding, mode.affine), np.flatnonzero(zero), refused)
+            try:
+                new = self._mode(t, x, Mode(gates, mode.sliding, mode.affine), np.flatnonzero(zero), refused)
+            except (
+                IntegrationError
+            ):  # a spiral has come so close to a corner that only the tolerance tells it is not there
+                near = self._within_tolerance(t, x, mode, h) & ~zero
+                if not near.any():
+                    raise
+                zero |= near
+                width = np.where(near, np.maximum(width, np.abs(h)), width)
+                new = self._mode(t, x, Mode(gates, mode.sliding, mode.affine), np.flatnonzero(zero), refused)
             if new.sliding.size:
                 new = self._join_copies(t, x, new, h, zero)
             if new.key == mode.key:
@@ -146,8 +164,7 @@ class Surfaces(Switching):
 
     def _join_copies(self, t: float, x: np.ndarray, mode: Mode, h: np.ndarray, zero: np.ndarray) -> Mode:
         """Let surfaces slide along that are copies of those that do, and zero within the tolerance of the run."""
-        ends = [self.values(t, x + self.tolerance(x) * s, mode.gates) for s in self._signs]
-        near = self.movable & ~zero & (np.abs(h) <= np.abs(np.array(ends) - h).max(axis=0))
+        near = self._within_tolerance(t, x, mode, h) & ~zero
         if not near.any():
             return mode
         which = np.union1d(mode.sliding, np.flatnonzero(near))
@@ -155,6 +172,23 @@ class Surfaces(Switching):
         found = self._as_mode(mode.gates, which, table, Solution(mode.gates[which], np.isin(which, mode.sliding)))
         zero[found.sliding] = True
         return found if found.sliding.size > mode.sliding.size else mode
+
+    def _corner(self, t: float, x: np.ndarray, mode: Mode, h: np.ndarray, zero: np.ndarray) -> Mode | None:
+        """The mode that slides along all surfaces within the tolerance, if there are several and the flow can."""
+        which = np.flatnonzero(zero | self._within_tolerance(t, x, mode, h))
+        if which.size < 2:
+            return None
+        table = PatternTable(self, t, x, mode.gates, which)
+        found = settle(table, np.full(which.size, 0.5), np.ones(which.size, dtype=bool))
+        if found is None or not found.slides.all():
+            return None
+        return self._as_mode(mode.gates, which, table, found)
+
+    def _within_tolerance(self, t: float, x: np.ndarray, mode: Mode, h: np.ndarray) -> np.ndarray:
+        """Which surfaces the error of a step could move to zero."""
+        ends = [self.values(t, x + self.tolerance(x) * s, mode.gates) for s in self._signs]
+        near: np.ndarray = self.movable & (np.abs(h) <= np.abs(np.array(ends) - h).max(axis=0))
+        return near
 
     def _as_mode(self, gates: np.ndarray, which: np.ndarray, table: PatternTable, found: Solution) -> Mode:
         found, gates = with_copies(table, found), gates.copy()

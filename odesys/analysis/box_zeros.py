@@ -28,6 +28,7 @@ from ..expr.graph import Node
 PRECISION = 64  # bits of the search; a zero is then refined with more
 FINE_PRECISION = 192
 BOXES = 6000  # looked at before the rest is left undecided
+CONTRACTIONS = 60  # of a box that is known to hold one zero
 SMALLEST = 1e-9  # a box this narrow, relative to where it is, is not cut again
 MOST_UNDECIDED = 12  # boxes listed; more of them become one
 
@@ -225,7 +226,8 @@ class _Field:
         return True
 
     def refined(self, balls: list[Any]) -> list[Any]:
-        """A much smaller box around the only zero of a box: Newton's method, then Krawczyk's test once more."""
+        """A much smaller box around the only zero of a box: Krawczyk's images, Newton's method, and the test again."""
+        balls = self.contracted(balls)
         middle = [x.mid() for x in balls]
         for _ in range(60):
             matrix, here = self.at(middle, FINE_PRECISION)[1], self.value(middle, FINE_PRECISION)
@@ -246,6 +248,18 @@ class _Field:
             inside = image is not None and all(x.contains_interior(k) for x, k in zip(near, image, strict=True))
             if inside and all(b.contains(x) for b, x in zip(balls, near, strict=True)):
                 return near
+        return balls
+
+    def contracted(self, balls: list[Any]) -> list[Any]:
+        """What Krawczyk's images leave of a box with one zero: each holds it, where Newton's method may run away."""
+        for _ in range(CONTRACTIONS):
+            image = self.krawczyk(balls, self.at(balls, FINE_PRECISION)[1], FINE_PRECISION)
+            if image is None or not all(k.is_finite() and x.overlaps(k) for x, k in zip(balls, image, strict=True)):
+                return balls
+            new = [x.intersection(k) for x, k in zip(balls, image, strict=True)]
+            if not all(float(n.rad()) < 0.9 * float(x.rad()) for n, x in zip(new, balls, strict=True)):
+                return balls
+            balls = new
         return balls
 
     def halves(self, box: Box) -> list[Box]:

@@ -71,6 +71,10 @@ def sign_of(value: Any) -> int | None:
     """Sign of an exact real expression as -1, 0 or 1; None where the assumptions (or float accuracy) leave it open."""
     e = sp.sympify(value)
     measured = e.has(sp.Float)
+    if not e.free_symbols and not measured and not e.is_Rational:  # the assumptions of SymPy are slow on nested roots
+        digits = sp.N(e, DIGITS)
+        if digits.is_real and abs(digits) > sp.Float(10) ** (10 - DIGITS):
+            return 1 if digits > 0 else -1
     for candidate in (e, sp.factor_terms(e), sp.factor(e)) if e.free_symbols else () if measured else (e,):
         for answer, known in ((1, candidate.is_positive), (-1, candidate.is_negative), (0, candidate.is_zero)):
             if known:

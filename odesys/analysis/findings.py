@@ -7,8 +7,8 @@ would search further.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -19,14 +19,19 @@ from ..expr import graph
 from ..expr.graph import Node, sym
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
-from .dependency import strong_components
+from .dependency import sign_of, strong_components
 from .equilibria import Continuum, Equilibria, Equilibrium
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
-from .stability import Classification, classify
+from .one_state import stability_of_one
+from .stability import Classification, classify, stability_conditions
+from .weak_focus import first_lyapunov
 
 MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
+DEGREES = {1: 4, 2: 4, 3: 3, 4: 3}  # of conserved quantities, for fewer states
 MOST_LINEAR = 300
 MOST_REST = 12  # states up to which equilibria are searched
+#: smooth on the whole line
+ENTIRE = {"exp", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "arcsinh", "erf", "sigmoid", "softplus", "sech"}
 SECTIONS = ("structure", "conserved", "symmetries", "invariant sets", "equilibria")
 
 
@@ -88,7 +93,7 @@ class Analysis:
     >>> from odesys import System, analyse
     >>> found = analyse(System.from_strings({"x": "y", "y": "-x"}))
     >>> print(found.sentence)
-    2 states: 1 conserved quantity, 4 symmetries, 1 equilibrium (1 stable). Nothing was left open.
+    2 states: 1 conserved quantity up to degree 4, 4 signed permutations, 1 equilibrium (1 stable). ...
     """
 
     system: System
@@ -109,21 +114,30 @@ class Analysis:
     def sentence(self) -> str:
         """All of it in two sentences."""
         n = self.system.dimension
-        parts = [
-            _count(self.counts.get("conserved", 0), "conserved quantity", "conserved quantities"),
-            _count(self.counts.get("symmetries", 1), "symmetry", "symmetries")
-            if self.counts.get("symmetries", 1) > 1
-            else "no symmetry",
-        ]
+        parts = [self._conserved_words()]
+        if "symmetries" in self.counts:
+            order = self.counts["symmetries"]
+            parts.append(f"{order} signed permutations" if order > 1 else "no symmetry by signed permutations")
         if self.rests is not None:
             stable = sum(t.stability in ("stable", "asymptotically stable") for t in self.types)
-            said = f" ({stable} stable)" if len(self.rests) else ""
-            parts.append(_count(len(self.rests), "equilibrium", "equilibria") + said)
+            shown = "shown to be stable" if any(t.stability == "undecided" for t in self.types) else "stable"
+            said = f" ({stable} {shown})" if len(self.rests) else ""
+            least = "" if self.rests.complete else "at least "
+            parts.append(least + _count(len(self.rests), "equilibrium", "equilibria") + said)
             if self.rests.families:
                 parts.append(_count(len(self.rests.families), "family of equilibria", "families of equilibria"))
         left = len(self.open_questions)
-        rest = "Nothing was left open." if not left else f"{_count(left, 'question is', 'questions are')} left open."
+        rest = "Nothing is left open." if not left else f"{_count(left, 'question is', 'questions are')} left open."
         return f"{_count(n, 'state', 'states')}: {', '.join(parts)}. {rest}"
+
+    def _conserved_words(self) -> str:
+        """How many conserved quantities there are, with the degree up to which they were searched."""
+        if "conserved" not in self.counts:
+            return "conserved quantities not searched"
+        number, independent = self.counts["conserved"], self.counts["independent"]
+        words = _count(number, "conserved quantity", "conserved quantities") if number else "no conserved quantity"
+        also = f", {independent} of them independent," if independent < number else ""
+        return f"{words}{also} up to degree {self.counts['degree']}"
 
     def _repr_html_(self) -> str:
         from ..report.cards import analysis_card
@@ -192,12 +206,13 @@ def analyse(
     --------
     >>> from odesys import System, analyse
     >>> print(analyse(System.from_strings({"x": "x - x**3"})).sentence)
-    1 state: 0 conserved quantities, 2 symmetries, 3 equilibria (2 stable). Nothing was left open.
+    1 state: no conserved quantity up to degree 4, 2 signed permutations, 3 equilibria (2 stable). Nothing is left open.
     """
     counts: dict[str, int] = {}
-    lines = [*_structure(system), *_conserved(system, counts, seed), *_symmetries(system, counts, seed)]
+    integrals: list[Node] = []
+    lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
     lines += _invariant_sets(system)
-    rests, types, more = _rests(system, dict(values or {}), box, seed)
+    rests, types, more = _rests(system, dict(values or {}), box, seed, integrals)
     return Analysis(system, dict(values or {}), dict(start or {}), (*lines, *more), rests, types, counts, notes)
 
 
@@ -218,7 +233,7 @@ def _structure(system: System) -> Iterator[Finding]:
         yield Finding("structure", f"The field switches where {shown}", "proof")
 
 
-def _conserved(system: System, counts: dict[str, int], seed: int) -> Iterator[Finding]:
+def _conserved(system: System, counts: dict[str, int], seed: int, integrals: list[Node]) -> Iterator[Finding]:
     n = system.dimension
     if n > MOST_LINEAR or TIME in graph.symbols(system.nodes):
         why = "the equations depend on t" if n <= MOST_LINEAR else f"there are more than {MOST_LINEAR} states"
@@ -226,22 +241,28 @@ def _conserved(system: System, counts: dict[str, int], seed: int) -> Iterator[Fi
             "conserved", "Conserved quantities were not searched", "undecided", why, "check_integral(system, ...)"
         )
         return
-    degree = 2 if n <= MOST_SQUARE else 1
+    degree = DEGREES.get(n, 2 if n <= MOST_SQUARE else 1)
+    degree = min(degree, 3) if len(system.parameters) > 2 else degree
     try:
         found = system.first_integrals(degree=degree, seed=seed)
     except OdesysError as problem:
         yield Finding("conserved", "Conserved quantities could not be searched", "undecided", str(problem))
         return
     counts["conserved"] = len(found)
+    counts["independent"] = found.independent
+    counts["degree"] = found.degree
     searched = f"among {found.ansatz} {'these are all' if found.complete else 'there may be more'}"
+    integrals += [one.node for one in found]
     for one in found:
         yield Finding("conserved", f"{to_sympy(one.node)} is conserved", "proof", searched)
     if not found:
         yield Finding(
             "conserved",
-            "There is no conserved quantity" if found.complete else "No conserved quantity was found",
+            f"There is no conserved quantity among {found.ansatz}"
+            if found.complete
+            else "No conserved quantity was found",
             "proof" if found.complete else "undecided",
-            f"among {found.ansatz}",
+            "" if found.complete else f"among {found.ansatz}",
             "" if found.complete else f"system.first_integrals(degree={degree + 1})",
         )
 
@@ -256,6 +277,8 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
         yield Finding("symmetries", text, "proof", f"among {found.searched}")
     else:
         text = "No signed permutation of the states is a symmetry"
+        if not found.complete:
+            text = "No signed permutation of the states was found to be a symmetry"
         yield Finding("symmetries", text, "proof" if found.complete else "undecided", f"among {found.searched}")
     if system.kind == "map" or TIME in graph.symbols(system.nodes):
         return
@@ -265,14 +288,16 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
     units = scalings(system, parameters=True)
     free = sp.Matrix([[unit.get(p, 0) for p in system.parameters] for unit in units]).rank() if units else 0
     if system.parameters and free:
-        left = _count(len(system.parameters) - free, "parameter that matters", "parameters that matter")
-        text = f"{_count(free, 'unit can', 'units can')} be chosen so that a parameter becomes 1, which leaves {left}"
+        rest = len(system.parameters) - free
+        left = f"at most {_count(rest, 'parameter', 'parameters')}" if rest else "none"
+        text = f"{_count(free, 'unit', 'units')} can be chosen so that a parameter becomes 1 or -1, which leaves {left}"
         yield Finding("symmetries", text, "proof", "scalings of states, time and parameters together")
     if system.dimension <= min(LARGEST, MOST_SQUARE):
         try:
             for one in linear_symmetries(system, seed):
                 if any(row != column for row, column in one.matrix):
-                    yield Finding("symmetries", f"Solutions may be moved along {one}", "proof", "linear Lie symmetries")
+                    text = f"Solutions may be moved in the direction {one}"
+                    yield Finding("symmetries", text, "proof", "linear Lie symmetries, here to first order of the step")
         except EquationError as problem:
             yield Finding("symmetries", "Linear Lie symmetries could not be searched", "undecided", str(problem))
 
@@ -289,13 +314,16 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
         except ZeroDivisionError:
             open_states.append(name)
             continue
+        if not _is_smooth_in(system, name):  # x' = x log(x) has no value at zero
+            open_states.append(name)
+            continue
         if there is graph.ZERO:
             planes.append(name)
         (positive if _not_negative(there, {*system.names, *system.parameters}) else open_states).append(name)
     if planes:
-        yield Finding(
-            "invariant sets", f"The planes {', '.join(f'{name} = 0' for name in planes[:12])} are invariant", "proof"
-        )
+        listed = ", ".join(f"{name} = 0" for name in planes[:12]) + (", ..." if len(planes) > 12 else "")
+        text = f"The set {listed} is invariant" if len(planes) == 1 else f"These sets are invariant: {listed}"
+        yield Finding("invariant sets", text, "proof")
     given = " with parameters that are not negative" if system.parameters else ""
     if not open_states:
         yield Finding(
@@ -315,6 +343,12 @@ def _has_unique_solutions(system: System) -> bool:
     return not system.surfaces and all(e.denominator == 1 for node in products for _, e in node.args)
 
 
+def _is_smooth_in(system: System, name: str) -> bool:
+    """True if every function that contains a state is one without a singularity."""
+    functions = (node for node in graph.topological(system.nodes) if node.op not in ("num", "sym", "add", "mul"))
+    return all(node.op in ENTIRE or name not in graph.symbols([node]) for node in functions)
+
+
 def _not_negative(node: Node, signed: set[str]) -> bool:
     """True if an expression is a sum of products of numbers, names and exponentials that are not negative."""
     try:
@@ -328,10 +362,11 @@ def _not_negative(node: Node, signed: set[str]) -> bool:
 
 
 def _rests(
-    system: System, values: dict[str, Any], box: Any, seed: int
+    system: System, values: dict[str, Any], box: Any, seed: int, integrals: Sequence[Node]
 ) -> tuple[Equilibria | None, tuple[Classification, ...], list[Finding]]:
     if TIME in graph.symbols(system.nodes):
-        return None, (), []
+        text = "Equilibria were not searched: the equations depend on t"
+        return None, (), [Finding("equilibria", text, "undecided", "", "freeze t, or take the map over one period")]
     if system.dimension > MOST_REST:
         text = f"Equilibria were not searched: there are more than {MOST_REST} states"
         return None, (), [Finding("equilibria", text, "undecided", "", "system.equilibria(...), or lump it first")]
@@ -342,12 +377,17 @@ def _rests(
     where = _where(found)
     lines, types = [], []
     for point in found:
-        kind = _type(system, point, values)
+        kind = _type(system, point, values, integrals)
         types.append(kind)
         evidence = "measurement" if "measurement" in (kind.evidence, point.evidence) else point.evidence
         undecided = kind.stability == "undecided"
-        said = f"{kind.linear_type}, {'stability not decided' if undecided else kind.stability}"
-        text = f"({_point(point)}) is an equilibrium: {said}"
+        said = f"{_type_words(kind)}, {'stability not decided' if undecided else kind.stability}"
+        what = "an equilibrium of the sliding flow (Filippov)" if point.slides else "an equilibrium"
+        given = f" where {_conditions(point.condition)}" if point.condition else ""
+        text = f"({_point(point)}) is {what}{given}: {said}"
+        if undecided and _in_symbols(point) and system.kind == "flow":
+            lines.append(_stable_where(system, point, values, text))
+            continue
         lines.append(
             Finding("equilibria", text, "undecided" if undecided else evidence, kind.reason if undecided else "")
         )
@@ -362,7 +402,7 @@ def _rests(
         lines.append(
             Finding(
                 "equilibria",
-                f"There are no others {where}",
+                f"There are no others {where}" if lines else f"There is no equilibrium {where}",
                 "proof" if not found.reading else "measurement",
                 found.reading,
             )
@@ -376,19 +416,54 @@ def _rests(
     return found, tuple(types), lines
 
 
-def _type(system: System, point: Equilibrium, values: Mapping[str, Any]) -> Classification:
+def _type(
+    system: System, point: Equilibrium, values: Mapping[str, Any], integrals: Sequence[Node] = ()
+) -> Classification:
     try:
         kind = classify(system, point, parameters=values)
-        if kind.stability == "undecided" and not point.condition:
-            for integral in system.first_integrals() if system.dimension <= MOST_SQUARE else ():
-                better = classify(system, point, integral.node, values)
-                if better.stability != "undecided":
-                    return better
     except OdesysError as problem:
-        return Classification(
-            "kink" if "kink" in str(problem) else "undecided", "undecided", "undecided", (), "undecided", str(problem)
-        )
+        shape = "kink" if "kink" in str(problem) else "undecided"
+        kind = Classification(shape, "undecided", "undecided", (), point.evidence, str(problem))
+    if kind.stability != "undecided" or point.condition:
+        return kind
+    if system.dimension == 1 and system.kind == "flow" and not any(isinstance(v, float) for v in point.point.values()):
+        stability, reason = stability_of_one(system, point.point, values)
+        return replace(kind, stability=stability, reason=reason)
+    if kind.linear_type == "kink":
+        return kind
+    for integral in integrals:
+        better = classify(system, point, integral, values)
+        if better.stability != "undecided":
+            return better
+    turn = first_lyapunov(system, point.point, values) if kind.linear_type == "centre" else None
+    if turn is not None and sign_of(turn) in (-1, 1):
+        stability = "asymptotically stable" if sign_of(turn) == -1 else "unstable"
+        return replace(kind, stability=stability, nonlinear_type="focus", reason=f"first Lyapunov coefficient {turn}")
     return kind
+
+
+def _in_symbols(point: Equilibrium) -> bool:
+    return any(sp.sympify(value).free_symbols for value in point.point.values()) or not point.enclosure
+
+
+def _stable_where(system: System, point: Equilibrium, values: Mapping[str, Any], text: str) -> Finding:
+    """An equilibrium in symbols, with the inequalities of Routh and Hurwitz."""
+    try:
+        told = [c for c in stability_conditions(system, point, values) if not c.is_positive]
+    except OdesysError as problem:
+        return Finding("equilibria", text, "undecided", str(problem))
+    name = text.rsplit(":", 1)[0]
+    if any(c.is_nonpositive for c in told):
+        return Finding("equilibria", f"{name}: its linear part is not stable for any parameters", "proof")
+    where = " and ".join(f"{c} > 0" for c in told)
+    return Finding("equilibria", f"{name}: its linear part is stable exactly where {where}", "proof")
+
+
+def _type_words(kind: Classification) -> str:
+    """The type of the flow, with that of its linear part where they differ."""
+    if kind.nonlinear_type in ("undecided", kind.linear_type):
+        return kind.linear_type
+    return f"{kind.nonlinear_type} whose linear part is a {kind.linear_type}"
 
 
 def _where(found: Equilibria) -> str:
@@ -411,12 +486,17 @@ def _short(value: Any) -> str:
 
 
 def _family(family: Continuum) -> str:
-    fixed = ", ".join(f"{name} = {_short(v)}" for name, v in family.point.items() if name not in family.free)
+    symbols = {name: sp.Symbol(name, real=True) for name in family.point}
+    given = {name: v for name, v in family.point.items() if name not in family.free and v != symbols[name]}
+    fixed = ", ".join(f"{name} = {_short(v)}" for name, v in given.items())
     condition = f" where {_conditions(family.condition)}" if family.condition else ""
     also = f" on {', '.join(f'{e} = 0' for e in family.equations)}" if family.equations else ""
     free = ", ".join(family.free)
     size = f"A family of equilibria of dimension {family.dimension}"
-    return f"{size}: {fixed or 'all states'}, {free} free{also}{condition}"
+    if family.equations:  # then some of them are bound by the others
+        free = ", ".join(name for name in family.point if name not in given)
+        return f"{size}: {f'{fixed}, ' if fixed else ''}{free}{also}{condition}"
+    return f"{size}: {f'{fixed}, ' if fixed else ''}{free} free{condition}"
 
 
 def _conditions(given: tuple[Any, ...]) -> str:

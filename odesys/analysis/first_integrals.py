@@ -23,6 +23,7 @@ import flint
 import numpy as np
 
 from ..errors import EquationError
+from ..exact.balls import ball_program
 from ..exact.rewriting import has_floats
 from ..exact.zero import ZeroResult, in_short, zero_test
 from ..expr import graph
@@ -36,6 +37,7 @@ from .polynomial_form import is_rational, polynomial_context, quotients
 SPARE_POINTS = 12  # points beyond the number of unknowns
 LARGEST_SEARCH = 6000  # monomials
 QUICK_SEARCH = 1500  # monomials; with more a search by default takes the degree below
+SAME_DIRECTION = 1e-14  # of unit gradients, as far as floats can tell: one minus their product
 MOST_ATOMS = 8
 HIGHEST_COEFFICIENT = 4  # degree in the parameters
 
@@ -73,6 +75,8 @@ class Integrals(Sequence[FirstIntegral]):
     found: tuple[FirstIntegral, ...]
     ansatz: str
     complete: bool
+    degree: int = 0  # of the monomials searched
+    independent: int = 0  # of those found, as functions
 
     def __getitem__(self, index: Any) -> Any:
         return self.found[index]
@@ -243,6 +247,7 @@ def first_integrals(system: System, degree: int = 2, atoms: Sequence[Any] | None
     variables += logs
     search = _Search(system, variables, seed)
     found, complete = search.over(columns)
+    found, independent = search.without_copies(found)
     parts = [f"polynomials of degree at most {degree} in {_listed(variables[: len(variables) - len(logs)])}"]
     if logs:
         parts.append(f"plus multiples of {_listed(logs)}")
@@ -250,7 +255,7 @@ def first_integrals(system: System, degree: int = 2, atoms: Sequence[Any] | None
         parts.append(f"with coefficients in {', '.join(system.parameters)}")
     if others:
         parts.append("different functions taken as independent")
-    return Integrals(tuple(found), ", ".join(parts), complete)
+    return Integrals(tuple(found), ", ".join(parts), complete, degree, independent)
 
 
 def polynomial_integrals(system: System, degree: int = 2, parameters: bool = False, seed: int = 0) -> Integrals:
@@ -487,6 +492,26 @@ class _Search:
             if self._spans(found, columns, generic, prime, degree):
                 return found, True
         return found, False
+
+    def without_copies(self, found: Sequence[FirstIntegral]) -> tuple[list[FirstIntegral], int]:
+        """Integrals without those that are a function of one other, such as log(x) beside x; how many are independent.
+
+        Gradients are compared in floats at one random point; a bad draw can only drop an integral.
+        """
+        rng = np.random.default_rng(self.seed + 5)
+        names = [*self.system.names, *self.system.parameters]
+        point = dict(zip(names, rng.uniform(0.5, 2.0, len(names)).tolist(), strict=True))
+        states = [graph.sym(name) for name in self.system.names]
+        rows: list[np.ndarray] = []
+        kept: list[FirstIntegral] = []
+        for integral in found:
+            balls = ball_program(graph.gradient(integral.node, states), 64)({n: flint.arb(v) for n, v in point.items()})
+            row = np.array([float(v.mid()) for v in balls])
+            row = row / np.linalg.norm(row) if np.isfinite(row).all() and row.any() else rng.normal(size=row.size)
+            if all(abs(abs(float(row @ other)) - 1.0) > SAME_DIRECTION for other in rows):
+                rows.append(row)
+                kept.append(FirstIntegral(f"I{len(kept) + 1}", integral.node, integral.proof))
+        return kept, int(np.linalg.matrix_rank(np.array(rows), tol=1e-9)) if rows else 0
 
     def _generic_rank(self, more: list[FirstIntegral], before: list[FirstIntegral]) -> list[FirstIntegral]:
         """Integrals whose gradients are independent at a random point, those known before first."""

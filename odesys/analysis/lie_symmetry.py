@@ -55,8 +55,10 @@ class LinearSymmetry:
         rows: dict[str, list[tuple[Fraction, Node]]] = {}
         for (row, column), c in self.matrix.items():
             rows.setdefault(row, []).append((c, sym(column)))
-        moves = [f"{row} -> {row} + s*({to_sympy(graph.combine(terms))})" for row, terms in rows.items()]
-        return ", ".join([*moves, *([f"t -> t - {self.time}*s*t"] if self.time else [])])
+        used = {name for pair in self.matrix for name in pair}
+        step = next(name for name in ("s", "eps", "ds", "step_of_symmetry") if name not in used)
+        moves = [f"{row} -> {row} + {step}*({to_sympy(graph.combine(terms))})" for row, terms in rows.items()]
+        return ", ".join([*moves, *([f"t -> t - {self.time}*{step}*t"] if self.time else [])])
 
 
 def linear_symmetries(system: System, seed: int = 0) -> tuple[LinearSymmetry, ...]:

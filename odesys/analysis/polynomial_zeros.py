@@ -29,7 +29,7 @@ LARGEST_DEGREE = 24  # of an equation after an elimination
 LONGEST = 600  # terms of an equation after an elimination
 BASIS_LIMITS = (80, 400, 4000)  # of a Groebner basis: polynomials, terms, bits
 LARGEST_QUOTIENT = 120  # complex zeros, with multiplicity
-SLICES = 12  # tried for a real point of a continuum
+SLICES = 24  # tried for a real point of a continuum
 
 Polynomial = Any  # flint.fmpz_mpoly
 
@@ -68,11 +68,12 @@ class Case:
 
 @dataclass(frozen=True)
 class RealZeros:
-    """Isolated points, continua, and the cases that stayed open."""
+    """Isolated points, continua, the cases that stayed open, and points that may belong to a continuum in one."""
 
     points: tuple[AlgebraicPoint, ...]
     families: tuple[ZeroFamily, ...]
     open: tuple[Case, ...]
+    doubtful: tuple[AlgebraicPoint, ...] = ()
 
 
 def real_zeros(
@@ -109,7 +110,9 @@ def real_zeros(
         else:
             points += found
     isolated = [p for p in points if not any(_in_closure(p, family) for family in families)]
-    return RealZeros(tuple(isolated), tuple(_largest(families)), tuple(left))
+    doubtful = [p for p in isolated if any(_may_touch(p, case) for case in left)]
+    isolated = [p for p in isolated if p not in doubtful]
+    return RealZeros(tuple(isolated), tuple(_largest(families)), tuple(left), tuple(doubtful))
 
 
 def parametric_zeros(equations: Sequence[Polynomial], size: int, nonzero: Iterable[Polynomial] = ()) -> list[Case]:
@@ -447,8 +450,8 @@ def _continuum(
     others = [j for j in range(size) if j not in across]
     gens, rng = small.gens(), random.Random(seed)
     for k in range(SLICES):
-        values = [rng.randint(-1 - k, 1 + k) for _ in across]
-        slices = [gens[j] - v for j, v in zip(across, values, strict=True)]
+        values, below = [rng.randint(-1 - k, 1 + k) for _ in across], 1 + 2 * (k % 4)  # 1, 3, 5, 7: not at 0, 1 alone
+        slices = [below * gens[j] - v for j, v in zip(across, values, strict=True)]
         zeros = real_zeros([*basis, *slices], small, [p.project_to_context(small) for p in _within(case.nonzero, used)])
         for point in zeros.points:
             with flint.ctx.workprec(256):
@@ -482,6 +485,11 @@ def _held(family: ZeroFamily) -> list[Polynomial]:
 def _in_closure(point: AlgebraicPoint, family: ZeroFamily) -> bool:
     """Whether the equations of a family hold at a point."""
     return all(not point.value(p) for p in _held(family))
+
+
+def _may_touch(point: AlgebraicPoint, case: Case) -> bool:
+    """Whether the equations of an open case hold at a point, which its inequalities may keep out."""
+    return all(not point.value(p) for p in (*case.equations, *map(_line, case.solved)))
 
 
 def _largest(families: Sequence[ZeroFamily]) -> list[ZeroFamily]:

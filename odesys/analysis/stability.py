@@ -31,6 +31,7 @@ from .number_field import inverse
 from .polynomial_form import is_rational, polynomial_context, quotients
 
 ACCURACY = 1e-6  # of a point given in floats
+NEAR = 40  # digits of an eigenvalue that is not on the boundary of stability
 PRECISION = 256  # bits of the balls around eigenvalues
 
 
@@ -173,7 +174,8 @@ class Classification:
 
     Attributes
     ----------
-    linear_type : node, focus, saddle, centre, degenerate (a zero eigenvalue, or +-1 for a map) or undecided.
+    linear_type : node, focus, saddle, centre, not hyperbolic (simple pairs of eigenvalues on the boundary of stability
+        beside others), degenerate (a zero eigenvalue, +-1 for a map, or a repeated one there) or undecided.
     stability : ``asymptotically stable``, ``stable``, ``unstable`` or ``undecided``, of the full system.
     nonlinear_type : the type for the full system, or ``undecided``.
     reason : the sentence behind the answer.
@@ -240,6 +242,7 @@ def classify(
     if kind in ("node", "focus", "saddle", "node or focus"):
         return Classification(kind, stability, kind, linear.eigenvalues, linear.evidence, "hyperbolic: Hartman-Grobman")
     reason = {
+        "not hyperbolic": "some eigenvalues are on the imaginary axis (map: unit circle), which decides nothing",
         "centre": "eigenvalues on the imaginary axis (map: unit circle) decide nothing; supply a first integral",
         "degenerate": "an eigenvalue is zero or repeated on the boundary of stability, which decides nothing",
     }.get(kind, "the sign of a real part is not decided; give numbers or assumptions")
@@ -388,6 +391,14 @@ def _planar(matrix: sp.Matrix) -> tuple[str, str]:
 def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
     sides, turning = [], []
     for value, multiplicity in linear.eigenvalues:
+        number = sp.sympify(value)
+        if not number.free_symbols:
+            number = sp.N(number, NEAR)
+            size = sp.re(number) if kind == "flow" else sp.Abs(number) - 1
+            if abs(size) > 10.0 ** (10 - NEAR):  # far from the boundary: no need to take roots apart
+                sides.append(1 if size > 0 else -1)
+                turning.append(abs(sp.im(number)) > 10.0 ** (10 - NEAR))
+                continue
         real, imaginary = sp.expand(value).as_real_imag()
         size = real if kind == "flow" else sp.expand(real**2 + imaginary**2) - 1
         sides.append(sign_of(size))
@@ -396,8 +407,9 @@ def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
     if None in sides:
         return "undecided", "unstable" if 1 in sides else "undecided"
     if 0 in sides:
-        plain = all(side == 0 for side in sides) and all(turning)
-        return "centre" if plain else "degenerate", "unstable" if 1 in sides else "undecided"
+        turns = all(t for t, side in zip(turning, sides, strict=True) if side == 0)  # simple pairs on the boundary
+        shape = "degenerate" if not turns else "centre" if not any(sides) else "not hyperbolic"
+        return shape, "unstable" if 1 in sides else "undecided"
     if len(set(sides)) > 1:
         return "saddle", "unstable"
     return "focus" if any(turning) else "node", "asymptotically stable" if sides[0] == -1 else "unstable"

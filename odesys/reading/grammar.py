@@ -198,6 +198,8 @@ class _Reader:
             raise EquationError(f'in "{self.text}" an expression should stand where {token} is')
         if token == "if" and self.peek() == "(":
             return self.choice()
+        if token.lower() == "piecewise" and self.peek() == "(":
+            return self.pieces()
         if self.peek() == "(":
             return self.call(token)
         return self.name(token)
@@ -249,6 +251,47 @@ class _Reader:
         others = {key: value for key, value in self.grammar.functions.items() if key != name}  # no recursion
         values = {**self.grammar.values, **dict(zip(definition.arguments, arguments, strict=True))}
         return Grammar(self.grammar.states, values, others, self.grammar.fold).read(definition.text)
+
+    def pieces(self) -> Node:
+        """Piecewise((value, condition), ..., (value, True)), or piecewise(value, condition, ..., otherwise)."""
+        self.take("(")
+        pairs: list[tuple[Node, Node | None]] = []
+        nested = self.peek() == "(" and self._has_comma_inside()
+        while True:
+            if nested:
+                self.take("(")
+            value, gate = self.sum(), None
+            if self.peek() == ",":
+                self.take()
+                if self.peek().lower() == "true":
+                    self.take()
+                else:
+                    gate = self.test()
+            if nested:
+                self.take(")")
+            pairs.append((value, gate))
+            if self.peek() != "," or gate is None:
+                break
+            self.take()
+        self.take(")")
+        if pairs[-1][1] is not None:
+            raise EquationError(f'in "{self.text}" the last piece has a condition; end with one for all other cases')
+        node = pairs[-1][0]
+        for value, gate in reversed(pairs[:-1]):
+            assert gate is not None
+            node = gate * value + (1 - gate) * node
+        return node
+
+    def _has_comma_inside(self) -> bool:
+        """Whether the bracket that comes next holds a comma of its own."""
+        depth = 0
+        for _, token in self.tokens[self.place :]:
+            depth += {"(": 1, ")": -1}.get(token, 0)
+            if depth == 0:
+                return False
+            if token == "," and depth == 1:
+                return True
+        return False
 
     def choice(self) -> Node:
         self.take("(")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, permutations, product
 from math import prod
 from typing import Any
 
@@ -27,6 +27,8 @@ from .automorphism import automorphisms
 from .loss_graph import MOST_SIGNS, LossGraph
 from .quotient import OrbitReduction, Orbits, merged_states, signed_orbits
 from .signed_graph import SIGNS, SignedGraph
+
+MOST_TRIED = 3  # states up to which all 2^n n! signed permutations are tried where the search may miss some
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,25 @@ def search_symmetries(system: System) -> Symmetries:
         searched = "all signed permutations of the states"
     else:
         searched = "signed permutations of the states that show in the equations as they are written"
-    return Symmetries(proved, order, complete, searched)
+    found_so_far = Symmetries(proved, order, complete, searched)
+    return found_so_far if complete or system.dimension > MOST_TRIED else _all_tried(system, found_so_far)
+
+
+def _all_tried(system: System, found: Symmetries) -> Symmetries:
+    """A small system, for which every signed permutation that was not found is proved or refuted at a point."""
+    n, proved, settled = system.dimension, list(found.generators), True
+    known = {(g.target, g.sign) for g in found.elements()} | {(tuple(range(n)), (1,) * n)}
+    for target, sign in product(permutations(range(n)), product((1, -1), repeat=n)):
+        if (target, sign) in known:
+            continue
+        answer = check_symmetry(system, StateSymmetry(system.names, target, sign))[0]
+        settled = settled and answer != "undecided"
+        if answer == "zero":
+            proved.append(StateSymmetry(system.names, target, sign))
+            group = Symmetries(tuple(proved), _order(proved), False, "")
+            known = {(g.target, g.sign) for g in group.elements()} | {(tuple(range(n)), (1,) * n)}
+    searched = "all signed permutations of the states" if settled else found.searched
+    return Symmetries(tuple(proved), _order(proved), settled, searched)
 
 
 def _multiplied_out(nodes: Sequence[Node]) -> tuple[list[Node], bool]:

@@ -246,6 +246,70 @@ def test_no_step_is_longer_than_asked() -> None:
     assert np.diff(run.times).max() <= 0.02 + 1e-12 and len(run.t_events["zero"]) == 159
 
 
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+@pytest.mark.parametrize(("wave", "count"), [("sin(50*x)", 159), ("cos(50*x)", 159), ("sin(333*x)", 1059)])
+def test_fast_events_are_all_there_without_a_longest_step(wave: str, count: int, backend: str) -> None:
+    run = integrate(
+        System.from_strings({"x": "1"}),
+        [0.0],
+        (0.0, 10.0),
+        events=[StopWhen("zero", wave, terminal=False)],
+        backend=backend,
+    )
+    times = np.array(run.t_events["zero"])
+    phase = times * (333 if "333" in wave else 50) / np.pi - (0.5 if wave.startswith("cos") else 0.0)
+    assert len(times) == count and np.abs(phase - np.round(phase)).max() < 1e-9
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_a_fast_switch_is_not_jumped_over(backend: str) -> None:
+    system = System.from_strings({"x": "1", "y": "sign(sin(50*x))"})
+    run = integrate(system, [0.001, 0.0], (0.0, 10.0), backend=backend)
+    assert len(run.events) == 159 and abs(float(run.end_state[1]) - (0.05109649)) < 1e-7
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_a_touch_happens_once_and_without_a_direction(backend: str) -> None:
+    wave = System.from_strings({"x": "y", "y": "-x"})
+    events = [
+        StopWhen("top", "x - 1", terminal=False),
+        StopWhen("above", "x - 1.0001", terminal=False),
+        StopWhen("just below", "x - 0.999999", terminal=False),
+        StopWhen("up", "x - 1.00001", direction=1, terminal=False),
+    ]
+    run = integrate(wave, [0.0, 1.0], (0.0, 20.0), events=events, backend=backend)
+    tops = np.pi / 2 + 2 * np.pi * np.arange(3)
+    assert run.t_events["top"] == pytest.approx(tops, abs=1e-6)
+    assert {e.detail["direction"] for e in run.events if e.name == "top"} == {0}
+    assert len(run.t_events["just below"]) == 6 and not {"above", "up"} & set(run.t_events)
+    last = integrate(wave, [0.0, 1.0], (0.0, 20.0), events=[StopWhen("top", "x - 1")], backend=backend)
+    assert last.stop == "event:top" and last.end_time == pytest.approx(np.pi / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_a_rough_event_ends_the_reading_and_not_the_run(backend: str) -> None:
+    line = System.from_strings({"x": "1"})
+    if backend == "reference":
+        events = [StopWhen("jump", lambda t, x: 1.0 if x[0] < np.e else -1.0, terminal=False)]
+    else:
+        events = [StopWhen("jump", "1 - 2*step(x - exp(1))", terminal=False)]
+    run = integrate(line, [0.0], (0.0, 10.0), events=events, backend=backend)
+    assert run.t_events["jump"] == pytest.approx([np.e], abs=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_a_twisting_controller_comes_to_rest_in_finite_time(backend: str) -> None:
+    """Levant's controller, Int. J. Control 58 (1993): each half turn takes 1/sqrt(5) of the time of the one before."""
+    twist = System.from_strings({"x": "v", "v": "-3*sign(x) - 2*sign(v)"})
+    run = integrate(twist, [1.0, 0.0], (0.0, 10.0), backend=backend)
+    end = 1.2 * np.sqrt(2) / (1 - 1 / np.sqrt(5))
+    assert {s.name for s in run.slides} == {"x", "-v"} and np.abs(run.end_state).max() < 1e-11
+    assert min(s.start for s in run.slides) == pytest.approx(end, abs=1e-5)
+    pushed = System.from_strings({"x": "v", "v": "-3*sign(x) - 2*sign(v) + sin(t)/2"})
+    run = integrate(pushed, [1.0, 0.0], (0.0, 10.0), backend=backend)
+    assert np.abs(run.end_state).max() < 1e-11 and len(run.events) < 200
+
+
 def test_columns_by_name_and_as_a_table() -> None:
     pandas = pytest.importorskip("pandas")
     x = sp.Symbol("x")

@@ -272,7 +272,7 @@ def test_morris_lecar_rests(current: int, voltages: list[float]) -> None:
 
 def test_each_side_of_a_kink_is_solved_for_itself() -> None:
     found = equilibria(System.from_equations({X: sp.Max(X, 0)}))
-    assert not found and found.complete and [f.condition for f in found.families] == [(X < 0,)]
+    assert not found and found.complete and [f.condition for f in found.families] == [(X <= 0,)]
     found = equilibria(System.from_equations({X: X * (X - 1) * sp.Heaviside(X - R(1, 2))}))
     assert points(found) == [(1,)] and dimensions(found) == [1] and found.complete
     found = equilibria(System.from_equations({X: sp.Abs(X) - 1, Y: -Y}))

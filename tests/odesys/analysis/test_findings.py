@@ -18,7 +18,8 @@ def test_lorenz() -> None:
     lorenz = System.from_strings({"x": "s*(y - x)", "y": "x*(r - z) - y", "z": "x*y - b*z"})
     found = findings(lorenz, {"s": 10, "r": 28, "b": Fraction(8, 3)})
     assert found.sentence == (
-        "3 states: 0 conserved quantities, 2 symmetries, 3 equilibria (0 stable). Nothing was left open."
+        "3 states: no conserved quantity up to degree 3, 2 signed permutations, 3 equilibria (0 stable). "
+        "Nothing is left open."
     )
     assert "(x = 0, y = 0, z = 0) is an equilibrium: saddle, unstable" in texts(found, "equilibria")
     calm = findings(lorenz, {"s": 10, "r": Fraction(1, 2), "b": 1})
@@ -29,17 +30,20 @@ def test_lorenz() -> None:
 def test_an_epidemic() -> None:
     found = findings(System.from_strings({"S": "-b*S*I", "I": "b*S*I - g*I", "R": "g*I"}))
     assert "I + R + S is conserved" in texts(found, "conserved") and found.counts["conserved"] == 2
-    assert "The planes S = 0, I = 0 are invariant" in texts(found, "invariant sets")
+    assert "These sets are invariant: S = 0, I = 0" in texts(found, "invariant sets")
     assert any("not negative stay so" in line for line in texts(found, "invariant sets"))
-    assert any("leaves 0 parameters that matter" in line for line in texts(found, "symmetries"))
+    assert any("leaves none" in line for line in texts(found, "symmetries"))
     assert any("dimension 2: I = 0" in line for line in texts(found, "equilibria"))
 
 
 def test_what_is_left_open_is_said_with_what_would_decide_it() -> None:
-    open_type = findings(System.from_strings({"x": "a*x"}))
-    assert open_type.open_questions and "left open" in open_type.sentence
+    open_type = findings(System.from_strings({"x": "x^2 + y^2", "y": "x^2 + y^2"}))
+    assert open_type.open_questions and "1 question is left open" in open_type.sentence
     forced = findings(System.from_strings({"x": "cos(t)*x"}))
-    assert [line.text for line in forced.open_questions] == ["Conserved quantities were not searched"]
+    assert [line.text for line in forced.open_questions] == [
+        "Conserved quantities were not searched",
+        "Equilibria were not searched: the equations depend on t",
+    ]
     assert forced.rests is None
     many = findings(System.from_strings({f"x{k}": f"-x{k}**3" for k in range(14)}))
     assert any("Equilibria were not searched" in line.text and line.further for line in many.open_questions)
@@ -73,3 +77,68 @@ def test_a_plane_that_solutions_can_leave_is_not_called_invariant() -> None:
     # x = 0 and x = t^2/4 both start at 0
     assert texts(findings(System.from_strings({"x": "sqrt(x)"})), "invariant sets") == []
     assert texts(findings(System.from_strings({"x": "x*sign(x - 1)"})), "invariant sets") == []
+
+
+@pytest.mark.parametrize(
+    ("equations", "line"),
+    [
+        ({"x": "-x + tanh(2*x)"}, "(x = 0) is an equilibrium: node, unstable"),  # Newton's method runs away here
+        ({"x": "atan(x) - y", "y": "x - 2*y"}, "(x = 0, y = 0) is an equilibrium: saddle, unstable"),
+        ({"x": "(x^2 + y^2 - 1)*y", "y": "-(x^2 + y^2 - 1)*x"}, "dimension 1: x, y on x**2 + y**2 - 1 = 0"),
+        ({"x": "v", "v": "-x - sign(v)"}, "dimension 1: v = 0, x free where x/2 + 1/2 >= 0 and 1/2 - x/2 >= 0"),
+        ({"x": "max(x, 0) - min(x, 1)"}, "dimension 1: x free where x - 1 <= 0 and -x <= 0"),
+        ({"x": "Piecewise((1, x < 0), (-1, True))"}, "sliding flow (Filippov): kink, asymptotically stable"),
+        ({"x": "x - x^2/4 - 1"}, "(x = 2) is an equilibrium: degenerate, unstable"),
+        ({"x": "y", "y": "-x - y^3"}, "focus whose linear part is a centre, asymptotically stable"),
+        ({"x": "y", "y": "-x + x^2"}, "(x = 0, y = 0) is an equilibrium: centre, stable"),
+        ({"x": "u", "y": "v", "u": "-x - 2*x*y", "v": "-y - x^2 + y^2"}, "an equilibrium: not hyperbolic, unstable"),
+        ({"x": "1"}, "There is no equilibrium anywhere"),
+    ],
+)
+def test_what_textbooks_say_about_rest(equations: dict[str, str], line: str) -> None:
+    assert any(line in text for text in texts(findings(System.from_strings(equations)), "equilibria"))
+
+
+def test_points_of_a_continuum_are_not_listed_as_isolated() -> None:
+    found = findings(System.from_strings({"x": "(x^2 + y^2 - 1)*y", "y": "-(x^2 + y^2 - 1)*x"}))
+    assert found.rests is not None and len(found.rests) == 1 and found.rests.complete
+    friction = findings(System.from_strings({"x": "v", "v": "-x - sign(v)"}))
+    assert friction.rests is not None and not len(friction.rests) and len(friction.rests.families) == 1
+
+
+def test_a_conserved_quantity_is_listed_once() -> None:
+    for equations in ({"x": "0"}, {"x": "y", "y": "0"}, {"x": "(x^2 + y^2 - 1)*y", "y": "-(x^2 + y^2 - 1)*x"}):
+        found = findings(System.from_strings(equations))
+        assert found.counts["conserved"] == found.counts["independent"] == 1
+    kepler = {"x": "u", "y": "v", "u": "-x/(x^2 + y^2)^(3/2)", "v": "-y/(x^2 + y^2)^(3/2)"}
+    found = findings(System.from_strings(kepler), box={name: (1, 2) for name in kepler})
+    assert "4 conserved quantities, 3 of them independent, up to degree 3" in found.sentence
+
+
+def test_a_set_on_which_the_field_has_no_value_is_not_called_invariant() -> None:
+    assert texts(findings(System.from_strings({"n": "-n*log(n)"})), "invariant sets") == []
+    assert "The set n = 0 is invariant" in texts(findings(System.from_strings({"n": "-n*exp(n)"})), "invariant sets")
+
+
+def test_the_step_of_a_symmetry_has_a_name_of_its_own() -> None:
+    lines = texts(findings(System.from_strings({"s": "-s*i", "i": "s*i - i", "r": "i"})), "symmetries")
+    assert any("r -> r + eps*(i + r + s)" in line for line in lines)
+
+
+def test_equilibria_in_symbols_have_their_conditions() -> None:
+    found = findings(System.from_strings({"x": "r*x - x^3"}))
+    lines = texts(found, "equilibria")
+    assert lines[0] == "(x = 0) is an equilibrium: its linear part is stable exactly where -r > 0"
+    assert "(x = sqrt(r)) is an equilibrium where 4*r >= 0: its linear part is stable exactly where 2*r > 0" in lines
+    assert "(0 shown to be stable)" in found.sentence
+
+
+def test_a_point_where_the_field_has_no_value_is_no_equilibrium() -> None:
+    found = findings(System.from_strings({"x": "x*log(abs(x))"}))
+    assert found.rests is not None and [e.point["x"] for e in found.rests] == [-1, 1] and not found.rests.complete
+    assert "at least 2 equilibria" in found.sentence
+
+
+def test_a_root_at_a_kink_is_left_open() -> None:
+    found = findings(System.from_strings({"x": "-sign(x)*sqrt(abs(x))"}))
+    assert any(line.evidence == "undecided" for line in found.findings if line.section == "equilibria")

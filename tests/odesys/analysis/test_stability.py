@@ -51,7 +51,7 @@ def test_fixed_points_of_a_map_and_their_multipliers() -> None:
         ([[0, 0], [0, 1]], "degenerate", "unstable"),
         ([[-1, 0, 0], [0, -1, 2], [0, -2, -1]], "focus", "asymptotically stable"),
         ([[-1, 0, 0], [0, 1, 2], [0, -2, 1]], "saddle", "unstable"),
-        ([[-1, 0, 0], [0, 0, 2], [0, -2, 0]], "degenerate", "undecided"),
+        ([[-1, 0, 0], [0, 0, 2], [0, -2, 0]], "not hyperbolic", "undecided"),
         ([[-3]], "node", "asymptotically stable"),
     ],
 )

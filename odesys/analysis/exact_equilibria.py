@@ -1,0 +1,205 @@
+"""Equilibria of polynomial and rational systems: exact on the whole space, or in symbols by cases of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import flint
+import sympy as sp
+
+from ..exact.balls import Interval
+from ..expr.graph import Node
+from ..expr.sympy_bridge import to_sympy
+from ..expr.system import System
+from .multiplicity import multiplicity
+from .number_field import AlgebraicPoint
+from .polynomial_form import as_expression, polynomial_context, quotients
+from .polynomial_zeros import Case, ZeroFamily, parametric_zeros, real_zeros
+from .rest_sets import EVERYWHERE, Continuum, Ends, Equilibria, Equilibrium, Undecided, in_order
+
+SAMPLES = 40  # points of a continuum that are tried for a sign
+
+
+def exact_equilibria(
+    system: System,
+    nodes: Sequence[Node],
+    touching: Sequence[Node],
+    sides: Mapping[Node, int],
+    asked: Mapping[str, Interval],
+    seed: int,
+) -> Equilibria | None:
+    """All real zeros of rational expressions; None where they are too large to be written as polynomials."""
+    context = polynomial_context(system.names)
+    fractions = quotients([*nodes, *touching, *sides], context)
+    if fractions is None:
+        return None
+    pairs, divisors = fractions
+    held = [top for top, _ in pairs[: len(nodes) + len(touching)]]
+    walls = [top * bottom for top, bottom in pairs[len(nodes) + len(touching) :]]  # of the same sign as the quotient
+    zeros = real_zeros(held, context, divisors, seed)
+    points = []
+    for point in zeros.points:
+        signs = [point.sign(point.value(wall)) for wall in walls]
+        if signs != list(sides.values()) or not _inside(point, asked, system.names):
+            continue
+        exact, values = point.is_exact, point.expressions()
+        enclosure = dict(zip(system.names, point.enclosures(), strict=True))
+        count = multiplicity(held[: len(nodes)], point) if not touching else 1
+        place = dict(zip(system.names, values if exact else map(float, values), strict=True))
+        points.append(Equilibrium(place, "proof" if exact else "certificate", enclosure, count, (), point))
+    families, left = [], []
+    for family in zeros.families:
+        continuum = _continuum(family, system)
+        side = _side_of(family, walls, list(sides.values()), seed)
+        if side == "outside":
+            continue
+        continuum = replace(continuum, condition=(*continuum.condition, *_relations(continuum, sides, system)))
+        if side == "inside":
+            families.append(continuum)
+        else:
+            left.append(Undecided("whether a continuum of zeros meets its side of the switching surfaces"))
+    for point in zeros.doubtful:
+        if [point.sign(point.value(wall)) for wall in walls] == list(sides.values()):
+            place = dict(zip(system.names, point.expressions(), strict=True))
+            left.append(Undecided("a zero may be isolated or belong to a continuum", contains=place))
+    symbols = dict(zip(system.names, system.states, strict=True))
+    for case in zeros.open:
+        equations = tuple(as_expression(p, symbols) for p in case.equations)
+        left.append(Undecided("elimination and Groebner basis did not settle a case", equations=equations))
+    box: dict[str, Ends] = {name: asked.get(name, EVERYWHERE) for name in system.names}
+    return Equilibria(in_order(points, system), tuple(families), tuple(left), box)
+
+
+def _relations(continuum: Continuum, sides: Mapping[Node, int], system: System) -> tuple[Any, ...]:
+    """Where a continuum lies; a flow also rests at its ends, for the field on that side is zero up to them."""
+    above, below = (sp.Ge, sp.Le) if system.kind == "flow" else (sp.Gt, sp.Lt)
+    at = {symbol: continuum.point[name] for name, symbol in zip(system.names, system.states, strict=True)}
+    values = {wall: sp.cancel(to_sympy(wall).xreplace(at)) for wall in sides}
+    found = [above(values[wall], 0) if sign > 0 else below(values[wall], 0) for wall, sign in sides.items()]
+    return tuple(relation for relation in found if relation != sp.true)
+
+
+def _inside(point: AlgebraicPoint, asked: Mapping[str, Interval], names: Sequence[str]) -> bool:
+    for name, element in zip(names, point.coordinates, strict=True):
+        low, high = asked.get(name, (None, None))
+        if low is not None and high is not None:
+            ends = [flint.fmpq(end.numerator, end.denominator) for end in (low, high)]
+            if point.sign(element - ends[0]) < 0 or point.sign(element - ends[1]) > 0:
+                return False
+    return True
+
+
+def _continuum(family: ZeroFamily, system: System, symbols: Mapping[str, Any] | None = None) -> Continuum:
+    """A continuum with the eliminated states as functions of the others."""
+    table = dict(zip(system.names, system.states, strict=True)) if symbols is None else dict(symbols)
+    values: dict[str, Any] = dict(table)
+    names = list(table)
+    for s in reversed(family.solved):
+        top, bottom = as_expression(s.rest, values), as_expression(s.slope, values)
+        values[names[s.variable]] = sp.cancel(-top / bottom)
+    equations = tuple(as_expression(p, table) for p in family.equations)
+    free = tuple(names[j] for j in family.free)
+    return Continuum({n: values[n] for n in system.names}, free, family.dimension, equations)
+
+
+def _side_of(family: ZeroFamily, walls: Sequence[Any], signs: Sequence[int], seed: int) -> str:
+    """Whether a continuum has points where polynomials have given signs: ``inside``, ``outside`` or ``undecided``."""
+    if not walls:
+        return "inside"
+    context = walls[0].context()
+    gens = context.gens()
+    held = [*family.equations, *(s.slope * gens[s.variable] + s.rest for s in family.solved)]
+    if all(s.slope.is_constant() for s in family.solved):  # a wall may be constant along the whole continuum
+        for wall, sign in zip(walls, signs, strict=True):
+            along = wall
+            for s in family.solved:
+                line = s.slope * gens[s.variable] + s.rest
+                along = along.resultant(line, s.variable) if along.degrees()[s.variable] else along
+            if along.is_constant():
+                somewhere = real_zeros([*held, *(gens[j] for j in family.free)], context, (), seed).points
+                if somewhere and somewhere[0].sign(somewhere[0].value(wall)) != sign:
+                    return "outside"
+    for k in range(SAMPLES):
+        values = [(-1) ** k * (k // 2 + 1 + 3 * i) for i, _ in enumerate(family.free)]
+        if k % 4 > 1:
+            values = [v * (-1) ** i for i, v in enumerate(values)]
+        slices = [gens[j] * (1 + k % 3) - v for j, v in zip(family.free, values, strict=True)]
+        for point in real_zeros([*held, *slices], context, family.nonzero, seed).points:
+            if [point.sign(point.value(wall)) for wall in walls] == list(signs):
+                return "inside"
+    return "undecided"
+
+
+# ---- in symbols ----------------------------------------------------------------------------------------------------
+
+
+def parametric_equilibria(
+    system: System, nodes: Sequence[Node], loose: Sequence[str], outside: Mapping[str, sp.Expr]
+) -> Equilibria:
+    """Equilibria of a rational system by cases in its parameters."""
+    context = polynomial_context([*system.names, *loose])
+    fractions = quotients(nodes, context)
+    box: dict[str, Ends] = dict.fromkeys(system.names, EVERYWHERE)
+    if fractions is None:
+        return Equilibria((), (), (Undecided("the equations are too large to be solved in symbols"),), box)
+    symbols: dict[str, Any] = dict(zip(system.names, system.states, strict=True))
+    symbols |= {name: outside.get(name, sp.Symbol(name, real=True)) for name in loose}
+    size = system.dimension
+    generic: list[Equilibrium] = []
+    families: list[Continuum] = []
+    special: list[Equilibrium | Continuum] = []
+    left: list[Undecided] = []
+    for case in parametric_zeros([top for top, _ in fractions[0]], size, fractions[1]):
+        equal = [p for p in case.equations if not any(p.degrees()[:size])]
+        rest = [p for p in case.equations if any(p.degrees()[:size])]
+        conditions = [sp.Eq(as_expression(p, symbols), 0) for p in equal]
+        conditions += [sp.Ne(as_expression(p, symbols), 0) for p in case.nonzero if not any(p.degrees()[:size])]
+        if any(c == sp.false for c in conditions):
+            continue
+        told = tuple(c for c in conditions if c != sp.true)
+        answers = _in_symbols(case, rest, system, symbols, told)
+        if answers is None:
+            text = tuple(as_expression(p, symbols) for p in rest)
+            left.append(Undecided("a case in symbols needs more than square roots; give numbers", equations=text))
+        elif equal:
+            special += answers
+        else:
+            generic += [a for a in answers if isinstance(a, Equilibrium)]
+            families += [a for a in answers if isinstance(a, Continuum)]
+    order = sorted(generic, key=lambda e: [sp.default_sort_key(v) for v in e.point.values()])
+    return Equilibria(tuple(order), tuple(families), tuple(left), box, tuple(special))
+
+
+def _in_symbols(
+    case: Case, rest: Sequence[Any], system: System, symbols: Mapping[str, Any], told: tuple[Any, ...]
+) -> list[Equilibrium | Continuum] | None:
+    """What a case says about the states; None where it takes more than a square root."""
+    gone = {s.variable for s in case.solved}
+    free = [j for j in range(system.dimension) if j not in gone]
+    if not rest and free:
+        family = ZeroFamily(len(free), tuple(free), case.solved, (), case.nonzero)
+        return [replace(_continuum(family, system, symbols), condition=told)]
+    starts: list[tuple[dict[str, Any], tuple[Any, ...]]] = [({}, ())]
+    if rest:
+        if len(rest) > 1 or len(free) != 1 or rest[0].degrees()[free[0]] != 2:
+            return None
+        name = system.names[free[0]]
+        c, b, a = sp.Poly(as_expression(rest[0], symbols), symbols[name]).all_coeffs()[::-1]
+        root = sp.sqrt(sp.factor(b**2 - 4 * a * c))
+        real = sp.Ge(sp.factor(b**2 - 4 * a * c), 0)
+        if real == sp.false:
+            return []
+        where = () if real == sp.true else (real,)
+        starts = [({name: (-b + sign * root) / (2 * a)}, (sp.Ne(a, 0), *where)) for sign in (-1, 1)]
+    found: list[Equilibrium | Continuum] = []
+    for start, more in starts:
+        values = {**symbols, **start}
+        for s in reversed(case.solved):
+            top, bottom = as_expression(s.rest, values), as_expression(s.slope, values)
+            values[system.names[s.variable]] = sp.cancel(-top / bottom)
+        place = {name: values[name] for name in system.names}
+        condition = tuple(c for c in (*told, *more) if c != sp.true)
+        found.append(Equilibrium(place, "proof", {}, None, condition))
+    return found

@@ -1,0 +1,261 @@
+"""Equilibria in a box: branch and prune after what is linear has been eliminated, with simple exact numbers tested."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import flint
+import sympy as sp
+
+from ..errors import EquationError
+from ..exact.balls import Interval, as_ball, ball_endpoints, ball_program
+from ..expr import graph
+from ..expr.graph import Node
+from ..expr.sympy_bridge import to_sympy_many
+from ..expr.system import System
+from .box_zeros import box_zeros
+from .dependency import sign_of, values_at
+from .rest_sets import EVERYWHERE, Continuum, Ends, Equilibria, Equilibrium, Undecided, in_order
+
+HIGHEST_ORDER = 6  # of a repeated zero of one equation
+
+
+def searched_equilibria(
+    system: System,
+    nodes: Sequence[Node],
+    touching: Sequence[Node],
+    sides: Mapping[Node, int],
+    asked: Mapping[str, Interval],
+) -> Equilibria:
+    """Branch and prune, once after eliminating what is linear and once as written; the better answer counts."""
+    answers = []
+    for eliminate in (True, False):
+        answers.append(_search(system, [*nodes, *touching], sides, asked, eliminate))
+        if answers[-1].complete:
+            return answers[-1]
+    return min(answers, key=lambda a: (-len(a.points), len(a.undecided)))
+
+
+def _search(
+    system: System, nodes: Sequence[Node], sides: Mapping[Node, int], asked: Mapping[str, Interval], eliminate: bool
+) -> Equilibria:
+    whole = list(nodes)
+    solved, nodes, divided = _linear_states(system, nodes) if eliminate else ([], list(nodes), [])
+    slopes = [slope for slope, _ in divided]
+    apart = [(slope, rest) for slope, rest in divided if graph.symbols([slope])]
+    gone = {name for name, _ in solved}
+    names = [name for name in system.names if name not in gone]
+    nodes = [node for node in dict.fromkeys(nodes) if node is not graph.ZERO]
+    size = _scale(nodes)
+    ranges: list[Interval] = [asked.get(name, (-size, size)) for name in names]
+    box: dict[str, Ends] = {name: asked.get(name, EVERYWHERE) for name in system.names}
+    box |= dict(zip(names, ranges, strict=True))
+    if len(nodes) != len(names):
+        return _not_square(system, solved, nodes, names, box, sides, apart)
+    found = box_zeros(nodes, names, ranges, apart=apart) if names else None
+    zeros = found.zeros if found else ((),)
+    left = [
+        Undecided("this box is neither excluded nor known to hold one zero", dict(zip(names, u, strict=True)))
+        for u in (found.undecided if found else ())
+    ]
+    back = ball_program([*(value for _, value in solved), *slopes, *sides], 192)
+    points = []
+    for zero in zeros:
+        env = dict(zip(names, zero, strict=True))
+        ordered: dict[str, Any] = dict(env)
+        for name, value in reversed(solved):
+            ordered[name] = ball_program([value], 192)(ordered)[0]
+        later = back(ordered)[len(solved) :]
+        divisors, walls = later[: len(slopes)], later[len(slopes) :]
+        enclosure = {name: ball_endpoints(ordered[name]) for name in system.names if ordered[name].is_finite()}
+        if len(enclosure) < system.dimension or any(d.contains(0) for d in divisors):
+            left.append(Undecided("the equation of an eliminated state degenerates at a zero", enclosure))
+            continue
+        if any((w < 0 if sign > 0 else w > 0) for w, sign in zip(walls, sides.values(), strict=True)):
+            continue
+        if any(not (w > 0 or w < 0) for w in walls):
+            left.append(Undecided("a zero is not known to be on its side of a switching surface", enclosure))
+            continue
+        if any(enclosure[n][1] < low or enclosure[n][0] > high for n, (low, high) in asked.items()):
+            continue
+        point = _named(system, nodes, solved, enclosure)
+        if _has_no_value(whole, point):
+            left.append(Undecided("the field has no value at a zero of what is left of it", enclosure))
+            continue
+        points.append(point)
+    open_boxes, left = left, []
+    for u in open_boxes:
+        repeated = _repeated(u, nodes[0], names[0]) if len(names) == 1 and not solved and not sides and u.box else None
+        if repeated is not None:
+            points.append(repeated)
+        else:
+            left.append(_known(u, nodes, names))
+    return Equilibria(in_order(points, system), (), tuple(left), box)
+
+
+def _has_no_value(nodes: Sequence[Node], point: Equilibrium) -> bool:
+    """Whether a logarithm is taken of zero at an exact point: x log(x) is no field there, though it has a limit."""
+    if point.evidence != "proof":
+        return False
+    arguments = [node.args[0] for node in graph.topological(nodes) if node.op == "log"]
+    try:
+        return any(sign_of(value) == 0 for value in values_at(arguments, point.point)) if arguments else False
+    except EquationError:
+        return True
+
+
+def _scale(nodes: Sequence[Node]) -> Fraction:
+    """How far the search goes by default: ten times the largest number in the equations, as a power of ten."""
+    sizes = [1.0]
+    for node in graph.topological(nodes):
+        numbers = [c for c, _ in node.args] if node.op == "add" else node.args if node.op == "num" else ()
+        sizes += [abs(float(c)) for c in numbers]
+    return Fraction(10) ** min(max(1, 1 + math.ceil(math.log10(max(sizes)) - 1e-9)), 5)
+
+
+def _linear_states(
+    system: System, nodes: Sequence[Node]
+) -> tuple[list[tuple[str, Node]], list[Node], list[tuple[Node, Node]]]:
+    """States that an equation contains only linearly, as functions of the others; what is left; slopes with the rests.
+
+    Where a slope vanishes together with its rest, the state is free, and nothing may be concluded.
+    """
+    solved: list[tuple[str, Node]] = []
+    divided: list[tuple[Node, Node]] = []
+    left = [node for node in nodes if node is not graph.ZERO]
+    while True:
+        best: tuple[tuple[int, int], str, Node, Node] | None = None
+        for node in left:
+            for name in sorted(graph.symbols([node])):
+                (slope,) = graph.gradient(node, [graph.sym(name)])
+                if name in graph.symbols([slope]):
+                    continue
+                key = (len(graph.symbols([slope])), len(graph.topological([node])))
+                if best is None or key < best[0]:
+                    best = (key, name, node, slope)
+        if best is None:
+            return solved, left, divided
+        _, name, used, slope = best
+        try:
+            rest = graph.substitute([used], {graph.sym(name): graph.ZERO})[0]
+            value = graph.multiply(graph.num(-1), rest, graph.power(slope, Fraction(-1)))
+            new = graph.substitute([n for n in left if n is not used], {graph.sym(name): value})
+            parts = [part for pair in [*divided, (slope, rest)] for part in pair]
+            parts = graph.substitute(parts, {graph.sym(name): value})
+        except ZeroDivisionError:
+            return solved, left, divided
+        divided = list(zip(parts[::2], parts[1::2], strict=True))
+        solved.append((name, value))
+        left = [n for n in new if n is not graph.ZERO]
+
+
+def _named(
+    system: System, nodes: Sequence[Node], solved: Sequence[tuple[str, Node]], enclosure: Mapping[str, Interval]
+) -> Equilibrium:
+    """A certified zero, with exact numbers where simple ones pass an exact test."""
+    guess = {name: _simple(ends) for name, ends in enclosure.items()}
+    exact: dict[str, Any] = {name: value for name, value in guess.items() if value is not None}
+    for name, value in reversed(solved):
+        if name not in exact and graph.symbols([value]) <= set(exact):
+            (exact[name],) = values_at([value], exact)
+    if len(exact) == len(enclosure):
+        place = {name: exact[name] for name in system.names}
+        lines = [graph.sym(name) - value for name, value in solved]
+        if all(sign_of(value) == 0 for value in values_at([*nodes, *lines], place)):
+            return Equilibrium(place, "proof", dict(enclosure))
+    return Equilibrium({n: float(sum(enclosure[n]) / 2) for n in system.names}, "certificate", dict(enclosure))
+
+
+def _simple(ends: Interval, largest: int = 10_000) -> sp.Expr | None:
+    """A simple number in a narrow interval, rational or a rational multiple of pi."""
+    middle = (ends[0] + ends[1]) / 2
+    near = middle.limit_denominator(largest)
+    if ends[0] <= near <= ends[1]:
+        return sp.Rational(near.numerator, near.denominator)
+    with flint.ctx.workprec(192):
+        turns = ball_endpoints(as_ball(ends[0]).union(as_ball(ends[1])) / flint.arb.pi())
+    near = ((turns[0] + turns[1]) / 2).limit_denominator(largest // 10)
+    return sp.pi * sp.Rational(near.numerator, near.denominator) if turns[0] <= near <= turns[1] else None
+
+
+def _known(u: Undecided, nodes: Sequence[Node], names: Sequence[str]) -> Undecided:
+    """An undecided box with the simple exact zero in it, if there is one."""
+    guess = {name: _simple(ends, 1000) for name, ends in u.box.items()}
+    if set(guess) != set(names) or None in guess.values():
+        return u
+    try:
+        zero = all(sign_of(value) == 0 for value in values_at(nodes, guess))
+    except EquationError:
+        return u
+    reason = "it holds a zero, at which the test fails: not simple, or at the edge of the domain"
+    return replace(u, contains=guess, reason=reason) if zero else u
+
+
+def _repeated(u: Undecided, node: Node, name: str) -> Equilibrium | None:
+    """The only zero in an interval where a derivative has no zero and all before it vanish at one exact point."""
+    place = _simple(u.box[name], 1000)
+    if place is None:
+        return None
+    derivative = node
+    for order in range(1, HIGHEST_ORDER + 1):
+        try:
+            (value,) = values_at([derivative], {name: place})
+        except EquationError:
+            return None
+        if sign_of(value) != 0:
+            return None
+        (derivative,) = graph.gradient(derivative, [graph.sym(name)])
+        low, high = u.box[name]
+        (ball,) = ball_program([derivative], 128)({name: as_ball(low).union(as_ball(high))})
+        if ball.is_finite() and not ball.contains(0):
+            return Equilibrium({name: place}, "proof", dict(u.box), order)
+    return None
+
+
+def _not_square(
+    system: System,
+    solved: Sequence[tuple[str, Node]],
+    nodes: Sequence[Node],
+    names: Sequence[str],
+    box: Mapping[str, Ends],
+    sides: Mapping[Node, int],
+    apart: Sequence[tuple[Node, Node]],
+) -> Equilibria:
+    """More or fewer equations than states: a continuum where a slice has a certified zero, else undecided."""
+    if len(nodes) > len(names):
+        ranges = [box[name] for name in names]
+        for chosen in combinations(range(len(nodes)), len(names)):
+            part = [nodes[k] for k in chosen]
+            found = box_zeros(part, names, ranges, 2000, apart) if names else None
+            if found is not None and found.undecided:
+                continue
+            if found is None and apart:
+                break
+            others = ball_program([n for k, n in enumerate(nodes) if k not in chosen], 192)
+            zeros = found.zeros if found is not None else ((),)
+            values = [others(dict(zip(names, z, strict=True))) for z in zeros]
+            if all(any(v.is_finite() and not v.contains(0) for v in value) for value in values):
+                return Equilibria((), (), (), box)
+        return Equilibria((), (), (Undecided("more equations than states, on a switching surface"),), box)
+    missing = len(names) - len(nodes)
+    for free in combinations(names, missing):
+        rest = [name for name in names if name not in free]
+        for value in (Fraction(0), Fraction(1, 3), Fraction(-7, 5), Fraction(3)):
+            try:
+                cut = graph.substitute(nodes, {graph.sym(name): graph.num(value) for name in free})
+            except ZeroDivisionError:
+                continue
+            found = box_zeros(cut, rest, [box[name] for name in rest], 500) if rest else None
+            if not sides and (found is None or found.zeros):
+                point: dict[str, Any] = dict(zip(system.names, system.states, strict=True))
+                for name, expression in reversed(solved):
+                    (point[name],) = to_sympy_many([expression], point)
+                family = Continuum(point, free, missing, tuple(to_sympy_many(nodes)), (), "certificate")
+                left = (Undecided("there may be more than this continuum"),) if nodes or apart else ()
+                return Equilibria((), (family,), left, box)
+    return Equilibria((), (), (Undecided("fewer equations than states, and no point of a continuum was found"),), box)
