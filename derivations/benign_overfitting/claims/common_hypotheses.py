@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import log
 from typing import Any
 
 from odesys import Draw, Hypothesis, Symbol
@@ -35,21 +36,37 @@ SYMBOLS = (
 
 BENIGN = Hypothesis(
     "benign regime",
-    r"N\cdot\mathrm{SNR}^2>60M^2C_p^2",  # the constant of Omega(1) that (26) names; T_1 of D.5 is positive there
-    lambda p: p["n_snr2"] - 60 * p["M"] ** 2 * p["C_p"] ** 2,
-    strict=True,
+    # the proof of D.5 asks for 60 C M^2 C_p^2 / (C - 10M(3M + 1)) with a constant C: this is C = 40M(3M + 1)
+    r"N\cdot\mathrm{SNR}^2\ge80M^2C_p^2",
+    lambda p: p["n_snr2"] - 80 * p["M"] ** 2 * p["C_p"] ** 2,
 )
 HARMFUL = Hypothesis(
     "harmful regime",
     r"N\cdot\mathrm{SNR}^2\le4",  # the constant of Omega(1) that (144) needs
     lambda p: 4 - p["n_snr2"],
 )
+ENOUGH = Hypothesis(
+    "enough samples",
+    r"N\ge8\log(4/\delta)",  # of Lemma C.1, which condition (3) is there for
+    lambda p: float(p["N"]) - 8 * log(4 / float(p["delta"])),
+)
+WIDE = Hypothesis.from_ratio(
+    "1, its logarithms",
+    "d_h >= max(SNR^4, SNR^-4) N^2 L^8",
+    # Lambda at T_2 = 1/(eta mu^2 |w_O|^2 L) is large in every row: d_h^(1/2) >= N max(SNR^2, SNR^-2) L^4
+    r"d_h\ge\max\{\mathrm{SNR}^4,\mathrm{SNR}^{-4}\}N^2(\log(6N^2M^2/\delta))^8",
+    lambda p: p["d_h"] / (max(p["n_snr2"] / p["N"], p["N"] / p["n_snr2"]) ** 2 * p["N"] ** 2 * p["L"] ** 8),
+)
 DOMINANT = Hypothesis("dominance", r"V_+\ge3M|V_{n,i}|>0", lambda p: (p["V_p"] - 3 * p["M"] * p["V_n"]) * p["V_n"])
-ATTENTIVE = Hypothesis("attention", r"\varphi_1\ge\tfrac1M", lambda p: p["phi_1"] - 1 / p["M"] + 1e-15)
+ATTENTIVE = Hypothesis(
+    "attention", r"\varphi_1\ge\tfrac1M\ge\varphi_j\ (j\ge2)", lambda p: p["phi_1"] - 1 / p["M"] + 1e-15
+)
 LARGE_D = next(item for item in CONDITION_4_1 if item.number == "2")
 UNIT_W = next(item for item in CONDITION_4_1 if item.number == "5")
 IN_BENIGN = (*CONDITION_4_1, BENIGN)
 IN_HARMFUL = (*CONDITION_4_1, HARMFUL)
+#: of statements about whole stages: the tilde of condition (1) written out
+STAGES_BENIGN, STAGES_HARMFUL = (*IN_BENIGN, WIDE), (*IN_HARMFUL, WIDE)
 
 GOOD, BAD = Inside(), Inside(n_snr2=0.5)
 RANGES = {True: {"n_snr2": (60_000.0, 200_000.0), "N": (20, 30)}, False: {"n_snr2": (0.2, 2.0), "N": (20, 30)}}
@@ -72,7 +89,7 @@ def base(draw: Draw, benign: bool, **changes: Any) -> Inside:
 def exact_point(benign: bool) -> dict[str, int | Fraction]:
     """A point inside, in whole numbers and fractions, where hidden constants may be 1, and N >= 8 log(4/delta) for C.1."""
     N, tenth = 1024, Fraction(1, 10)
-    mu, h, step = (Fraction(10), 13, 23) if benign else (Fraction(1, 20), 12, 21)
+    mu, h, step = (Fraction(12), 13, 23) if benign else (Fraction(1, 20), 12, 21)
     point: dict[str, int | Fraction] = {
         "N": N,
         "M": 4,

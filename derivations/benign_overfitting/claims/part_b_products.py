@@ -122,7 +122,7 @@ def compared(display: str) -> Verdict:
     "Update rule for queries and keys",
     kind="identity",
     uses=["Def.B.3"],
-    where="Lemma B.3 (restated as (190)-(196))",
+    where="Lemma B.3; its restatement (190)-(196) is not legible",
     parts=("derived step", *LEMMA_B_3),
     hypotheses=(),
     statement=r"\langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\alpha_{+,+}\|k_+\|_2^2+\sum_{n\in S_+}\sum_i\alpha_{n,+,i}\langle k_+,k_{n,i}\rangle+\beta_{+,+}\|q_+\|_2^2+\sum_{n\in S_+}\sum_i\beta_{n,+,i}\langle q_+,q_{n,i}\rangle+(\ldots)\cdot(\ldots),\ \text{and six more}",

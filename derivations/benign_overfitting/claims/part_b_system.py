@@ -117,11 +117,11 @@ def _h(t: Tables) -> list[Node]:
     "Coefficients alpha and beta",
     kind="identity",
     uses=["B.1"],
-    where="Definition B.3; expressions of Appendix F.1",
+    where="Definition B.3; of the expressions of Appendix F.1 only (180) and (181) are legible",
     parts=("coefficients", "zero pattern"),
     hypotheses=(),
     statement=r"\Delta q_\pm=\alpha_{\pm,\pm}k_\pm+\sum_{n\in S_\pm,i}\alpha_{n,\pm,i}k_{n,i},\ \Delta q_{n,i}=\alpha_{n,i,+}k_++\alpha_{n,i,-}k_-+\sum_{n',i'}\alpha_{n,i,n',i'}k_{n',i'},\ \text{and with}\ \beta\ \text{for}\ k",
-    reading="The coefficients are G H and G H' times eta, H the printed forces; no coefficient joins a signal to the other class.",
+    reading="The coefficients are G H and G H' times eta, H the forces of Lemma B.1; no coefficient joins a signal to the other class.",
 )
 def alpha_beta(lab: Laboratory) -> dict[str, Verdict]:
     """alpha and beta read off the derived flow against G H and G H'."""
@@ -180,11 +180,11 @@ def _softmax(size: int) -> tuple[list[Node], list[Node]]:
     expect="fails",
     insensitive=NUMBERS,
     origin="proof",
-    where="Appendix B.2, Eq. (3) and (4)",
+    where="Appendix B.2, Eq. (3) and (4), and the sentence after (4); also Appendix F.7",
     parts=("(3)", "(4)"),
     hypotheses=(),
-    statement=r"\frac{\partial\,\mathrm{softmax}(a_i)}{\partial a_i}=\mathrm{softmax}(a_i)(1-\mathrm{softmax}(a_i)),\quad \frac{\partial\,\mathrm{softmax}(a_i)}{\partial a_j}=\mathrm{softmax}(a_i)\,\mathrm{softmax}(a_j)\ (i\ne j)",
-    reading="Three logits; the last member of (4) is printed without the minus of its first member.",
+    statement=r"\frac{\partial\,\mathrm{softmax}(a_i)}{\partial a_i}=\mathrm{softmax}(a_i)(1-\mathrm{softmax}(a_i)),\quad \frac{\partial\,\mathrm{softmax}(a_i)}{\partial a_j}=-\frac{\exp(a_i)\exp(a_j)}{(\sum_j\exp(a_j))^2}=\mathrm{softmax}(a_i)\,\mathrm{softmax}(a_j)\ (i\ne j)",
+    reading="Three logits; the middle member of (4) has the minus, the last one has lost it.",
 )
 def softmax_derivative(lab: Laboratory) -> dict[str, Verdict]:
     """Printed off-diagonal sign against the derivative."""
@@ -192,12 +192,14 @@ def softmax_derivative(lab: Laboratory) -> dict[str, Verdict]:
     slopes = [graph.gradient(x, a) for x in p]
     diagonal = {f"{i}{i}": (slopes[i][i], p[i] * (1 - p[i])) for i in range(3)}
     off = [(i, j) for i in range(3) for j in range(3) if i != j]
+    total = graph.add(graph.exp(x) for x in a)
+    middle = equal({f"{i}{j}": (slopes[i][j], -graph.exp(a[i]) * graph.exp(a[j]) / total**2) for i, j in off})
     printed = equal({f"{i}{j}": (slopes[i][j], p[i] * p[j]) for i, j in off})
     right = equal({f"{i}{j}": (slopes[i][j], -p[i] * p[j]) for i, j in off})
     wrong = printed.correcting(
         r"\partial\,\mathrm{softmax}(a_i)/\partial a_j=-\mathrm{softmax}(a_i)\,\mathrm{softmax}(a_j)",
-        right,
-        "the first member of the same line has the sign, and (5), which is used, is right",
+        right & middle,
+        "the middle member of the same line has the sign, and (5), which is used, is right (Eq.5)",
     ).witnessed(
         "at a = (0, 0, 0) the derivative of softmax(a_1) by a_2 is -1/9, and the printed product is 1/9", ORIGIN
     )
@@ -205,10 +207,33 @@ def softmax_derivative(lab: Laboratory) -> dict[str, Verdict]:
 
 
 @book.claim(
+    "Eq.5",
+    "Jacobian of the attention",
+    kind="identity",
+    insensitive=NUMBERS,
+    origin="proof",
+    where="Appendix B.2, Eq. (5)",
+    parts=("(5)",),
+    hypotheses=(),
+    statement=r"\frac{\partial\varphi_{n,i}}{\partial(x_{n,i}^\top W_QW_K^\top X_n^\top)}=\mathrm{diag}(\varphi_{n,i})-\varphi_{n,i}^\top\varphi_{n,i}",
+    reading="Every entry, for two, three and four tokens; this is the form that the gradients of Lemma B.1 use.",
+)
+def jacobian_of_attention(lab: Laboratory) -> Verdict:
+    """Derivatives of the weights against the matrix."""
+    found: dict[str, tuple[Node, Node]] = {}
+    for M in (2, 3, 4):
+        a, p = _softmax(M)
+        for i, weight in enumerate(p):
+            for j, slope in enumerate(graph.gradient(weight, a)):
+                found[f"{M} {i}{j}"] = (slope, (p[i] if i == j else ZERO) - p[i] * p[j])
+    return equal(found).proving("derivatives of the weights, by exact rewriting", M="2, 3, 4")
+
+
+@book.claim(
     "B.1",
     "Gradients",
     kind="identity",
-    uses=["Eq.4"],
+    uses=["Eq.5"],
     where="Lemma B.1",
     parts=("W_Q and W_K", "W_V"),
     hypotheses=(),
@@ -275,21 +300,21 @@ def update_of_v(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2"],
     same_as="B.2",
     where="Lemma 5.1, first display",
-    parts=("gamma_+", "gamma_-", "rho"),
+    parts=("gamma_+",),
     hypotheses=(),
     statement=r"\gamma_{V,+}^{(t+1)}-\gamma_{V,+}^{(t)}=\tfrac{\eta\|\mu\|_2^2}{NM}\sum_{n\in S_+,s\in[M]}-\ell'_n\varphi^{(n)}_{s1}",
     reading="As Lemma B.2.",
 )
 def dynamics_of_gamma(lab: Laboratory) -> dict[str, Verdict]:
-    """The same equations."""
-    return update_of_v(lab)
+    """The first of the same equations."""
+    return {"gamma_+": update_of_v(lab)["gamma_+"]}
 
 
 @book.claim(
     "Sec.5.2-jacobian",
     "Signs and sums of the softmax Jacobian",
     kind="identity",
-    uses=["Eq.4"],
+    uses=["Eq.5"],
     insensitive=NUMBERS,
     origin="proof",
     where="Section 5.2, properties 1 and 2",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import sqrt
 
 import flint
@@ -11,7 +10,6 @@ import sympy as sp
 
 from odesys import (
     ONE,
-    Measurement,
     Node,
     Verdict,
     Witness,
@@ -30,13 +28,12 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.conditions import Inside
-from ..special.wide_flow import draw, follow
 from . import common_formulas
 from .book import NUMBERS, book, on_toy, tables
 from .common_bounds import step_of_gamma, step_of_rho, sums_to
-from .common_drawn import DRAWN, WHY_DRAWN, time_one, unit_time
+from .common_drawn import time_one
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import IN_BENIGN, IN_HARMFUL, along, base, exact_point, points
+from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, base, exact_point
 from .common_mean_runs import start_rates
 
 POSITIVE = ("M", "N", "eta", "w2", "mu2", "noise", "C2", "h")
@@ -110,7 +107,7 @@ def dimension(lab: Laboratory) -> Verdict:
     grows = sp.expand(sp.diff(d / (2 * sp.sqrt(d * l)), d)).is_positive
     return decided(equality == 0 and bool(grows), {"difference": str(equality)}).proving(
         "N 2 sigma~_p^2 sqrt(d l) = sigma~_p^2 d / 2 at d = 16 N^2 l, and d/sqrt(d) grows",
-        "d >= N^2 d_h/eps^2, and d_h/eps^2 >= 16 l: by (1) d_h is at least N^2/eps^2, and l is a logarithm",
+        "d >= N^2 d_h/eps^2 and, by (1), d_h >= N^2/eps^2; N >= 8 log(4/delta) makes l = log(4N^2M^2/delta) at most N/8 + 4 log N, so that d_h/eps^2 >= 16 l",
     )
 
 
@@ -123,7 +120,7 @@ def dimension(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Lemma D.3, third inequality of (17)",
     parts=("third inequality",),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     for_all=("N", "M"),
     statement=r"\tfrac{3\eta\tilde\sigma_p^2d}{2NM}\cdot M+\tfrac\eta{NM}\cdot MN\cdot2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}\le\tfrac{2\eta\tilde\sigma_p^2d}N\quad\text{by}\ d=\tilde\Omega(\epsilon^{-2}N^2d_h)",
     reading="Under condition (2); the printed middle member 4N times the root of the logarithm needs a root of d on the left.",
@@ -166,7 +163,7 @@ def _with(found: dict[str, Verdict], *steps: str) -> dict[str, Verdict]:
     uses=["B.2", "C.1", "C.2", "C.4", "Eq.17-dimension"],
     where="Lemma D.3, with (17)",
     parts=("V_+-", "V_n,i"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     statement=r"T_0=O\Big(\frac1{\eta d_h^{1/4}\|\mu\|_2^2\|w_O\|_2^2}\Big):\quad |V_+^{(t)}|,|V_-^{(t)}|,|V_{n,i}^{(t)}|=O(d_h^{-1/4})\ \text{for}\ t\in[0,T_0]",
     reading="Change per step at every state, at most 3/4 and at most (17), times the number of steps; the start is Lemma C.2.",
 )
@@ -182,7 +179,7 @@ def values_small(lab: Laboratory) -> dict[str, Verdict]:
     uses=["B.2", "C.1", "C.2", "C.4", "Eq.143"],
     where="Lemma E.1",
     parts=("V_+-", "V_n,i"),
-    hypotheses=IN_HARMFUL,
+    hypotheses=(*IN_HARMFUL, ENOUGH),
     statement=r"T_0=O\Big(\frac N{\eta d_h^{1/4}\sigma_p^2d\|w_O\|_2^2}\Big):\quad |V_+^{(t)}|,|V_-^{(t)}|,|V_{n,i}^{(t)}|=O(d_h^{-1/4})\ \text{for}\ t\in[0,T_0]",
     reading="As D.3, with N SNR^2 bounded in place of its inverse.",
 )
@@ -199,7 +196,7 @@ def values_small_harmful(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Proof of Lemma E.1, (143)",
     parts=("(143)",),
-    hypotheses=IN_HARMFUL,
+    hypotheses=(*IN_HARMFUL, ENOUGH),
     statement=r"|\rho_{V,n,i}^{(t+1)}-\rho_{V,n,i}^{(t)}|\le\tfrac{3\eta\tilde\sigma_p^2d}{2NM}\cdot M+\tfrac\eta{NM}\cdot MN\cdot2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}\le\tfrac{2\eta\tilde\sigma_p^2d}N",
     reading="At every state. The reason quoted for the last step, N SNR^2 = Omega(1), is that of the benign part and is not needed.",
 )
@@ -218,7 +215,7 @@ def change_of_rho(lab: Laboratory) -> Verdict:
     uses=["D.3"],
     where="Lemma D.6",
     parts=("V_+-", "V_n,i"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     statement=r"T_0=O\Big(\frac1{\eta\|\mu\|_2^2\|w_O\|_2^2\log(6N^2M^2/\delta)}\Big):\quad |V_+^{(t)}|,|V_-^{(t)}|,|V_{n,i}^{(t)}|=o(1)\ \text{for}\ t\in[0,T_0]",
     reading="As D.3, with one over the logarithm in place of d_h^(-1/4); the logarithm grows with N.",
 )
@@ -234,7 +231,7 @@ def values_small_two(lab: Laboratory) -> dict[str, Verdict]:
     uses=["E.1"],
     where="Lemma E.4",
     parts=("V_+-", "V_n,i"),
-    hypotheses=IN_HARMFUL,
+    hypotheses=(*IN_HARMFUL, ENOUGH),
     statement=r"T_0=O\Big(\frac N{\eta\sigma_p^2d\|w_O\|_2^2\log(6N^2M^2/\delta)}\Big):\quad |V_+^{(t)}|,|V_-^{(t)}|,|V_{n,i}^{(t)}|=o(1)\ \text{for}\ t\in[0,T_0]",
     reading="As D.6, in the harmful regime.",
 )
@@ -243,84 +240,6 @@ def values_small_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
     return _with(
         _steps(lab, HARMFUL_TIME, ON_HARMFUL), BOUNDED_TOO, "at most d_h^(-1/4) plus that over L, which tends to 0"
     )
-
-
-# ---- inner products keep their magnitude -----------------------------------------------------------------------------
-
-MAGNITUDES = ("scores", "products of queries", "products of keys", "norms of signals", "norms of noise")
-EARLY = 0.1  # the constant of T_0: any will do for an order
-RECORDS = 6
-
-
-@lru_cache(maxsize=16)
-def _ratios(inside: Inside, seeds: tuple[int, ...]) -> dict[str, np.ndarray]:
-    """The largest ratio of each seed up to T_0: to max{mu^2, sigma_p^2 d} sigma_h^2 sqrt(d_h L), or norms to their order."""
-    case, benign = inside.case, inside.n_snr2 > 4
-    end = EARLY * case.d_h**-0.25 * unit_time(case, benign)
-    run = follow(draw(case, seeds), np.linspace(end / RECORDS, end, RECORDS))
-    size = max(case.m_s, case.noise) * case.sigma_h**2 * sqrt(case.d_h * inside.widths[2])
-    off = 1 - np.eye(case.P)
-    tables = {
-        "scores": [s.S for s in run],
-        "products of queries": [s.Q * off for s in run],
-        "products of keys": [s.K * off for s in run],
-    }
-    out = {part: np.max([np.abs(x).max(axis=(1, 2)) for x in found], axis=0) / size for part, found in tables.items()}
-    for part, where, length in (
-        ("norms of signals", slice(0, 2), case.m_s),
-        ("norms of noise", slice(2, None), case.noise),
-    ):
-        norms = [np.diagonal(x, axis1=1, axis2=2)[:, where] / (length * case.kappa) for s in run for x in (s.Q, s.K)]
-        out[part] = np.mean([x.mean(axis=1) for x in norms], axis=0)
-    return out
-
-
-def _keep(lab: Laboratory, benign: bool) -> dict[str, Verdict]:
-    """Ratios over three decades of d_h: bounded above, and norms also below."""
-    family, seeds = along(lab.draw, benign, "wider", 1.0, 1e3, 4), lab.draw.seeds(20)
-    out = {}
-    for part in MAGNITUDES:
-        values = [_ratios(item, seeds)[part] for item in family]
-        seen = Measurement(f"the ratio for {part}", points(family), values, seeds)
-        kind = "Theta" if part.startswith("norms") else "O"
-        out[part] = seen.order("d_h", 0, kind, "infinity").adding(why_measured=WHY_DRAWN)
-    return out
-
-
-@book.claim(
-    "D.4",
-    "Inner products keep their magnitude in stage 1",
-    kind="order",
-    uses=["D.3", "C.3", "B.3", "F.3"],
-    insensitive=DRAWN,
-    level="full",
-    where="Lemma D.4",
-    parts=MAGNITUDES,
-    hypotheses=IN_BENIGN,
-    statement=r"t\in[0,T_0],\ T_0=O\Big(\frac1{\eta d_h^{1/4}\|\mu\|_2^2\|w_O\|_2^2}\Big):\quad |\langle q,k\rangle|,\ |\langle q,q'\rangle|,\ |\langle k,k'\rangle|=O\big(\max\{\|\mu\|_2^2,\sigma_p^2d\}\sigma_h^2\sqrt{d_h\log(6N^2M^2/\delta)}\big),\quad \|q_\pm\|_2^2,\|k_\pm\|_2^2=\Theta(\|\mu\|_2^2\sigma_h^2d_h),\ \|q_{n,i}\|_2^2,\|k_{n,i}\|_2^2=\Theta(\sigma_p^2\sigma_h^2dd_h)",
-    reading="Twenty drawn training sets at each of four widths; distinct tokens; the constant of T_0 is 1/10.",
-)
-def magnitude(lab: Laboratory) -> dict[str, Verdict]:
-    """Along the benign flow."""
-    return _keep(lab, True)
-
-
-@book.claim(
-    "E.2",
-    "Inner products keep their magnitude in stage 1 (harmful)",
-    kind="order",
-    uses=["E.1", "C.3", "B.3", "F.3"],
-    insensitive=DRAWN,
-    level="full",
-    where="Lemma E.2",
-    parts=MAGNITUDES,
-    hypotheses=IN_HARMFUL,
-    statement=r"t\in[0,T_0],\ T_0=O\Big(\frac N{\eta d_h^{1/4}\sigma_p^2d\|w_O\|_2^2}\Big):\quad\text{the five bounds of Lemma D.4}",
-    reading="As D.4, in the harmful regime.",
-)
-def magnitude_harmful(lab: Laboratory) -> dict[str, Verdict]:
-    """Along the harmful flow."""
-    return _keep(lab, False)
 
 
 # ---- exits -----------------------------------------------------------------------------------------------------------
@@ -350,9 +269,9 @@ def _tight(lower: sp.Expr, upper: sp.Expr, step: str) -> Verdict:
     uses=["D.1", "D.2", "D.3", "D.4", "B.2", "C.1"],
     where="Lemma D.5",
     parts=("n in S_+", "n in S_-"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     statement=r"T_1=\frac{10M(3M+1)N}{\eta d_h^{1/4}(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)\|w_O\|_2^2}:\quad V_+^{(T_1)}\ge3M|V_{n,i}^{(T_1)}|\ (n\in S_+),\quad V_-^{(T_1)}\le-3M|V_{n,i}^{(T_1)}|\ (n\in S_-)",
-    reading="At t = T_1, from (17), (18) and the start; N SNR^2 is above the constant for which T_1 is positive.",
+    reading="At t = T_1, from (17), (18) and the start; N SNR^2 is at least the bound of the proof with C = 40M(3M + 1).",
 )
 def exit_of_stage_one(lab: Laboratory) -> dict[str, Verdict]:
     """The tight comparison, and both rates."""
@@ -370,7 +289,7 @@ def exit_of_stage_one(lab: Laboratory) -> dict[str, Verdict]:
     rate = NEAR["-l'"] * NEAR["M attention"] / 4 - sp.Rational(1, 10)
     numbers = decided(rate > 0 and short == 0, {"rate": str(rate), "T_1": str(short)}).proving(
         "(18): N/4 samples, " + NEARLY + ", give 323/3200 >= 1/10",
-        "at N SNR^2 = 60CM^2C_p^2/(C - 10M(3M + 1)) T_1 is C/(eta d_h^(1/4) mu^2 |w_O|^2), within the time of D.3 and D.4",
+        "at N SNR^2 = 60CM^2C_p^2/(C - 10M(3M + 1)) T_1 is C/(eta d_h^(1/4) mu^2 |w_O|^2), within the time of D.3 and D.4; C = 40M(3M + 1) gives 80M^2C_p^2",
     )
     found = tight & numbers & step_of_gamma(lab) & step_of_rho(lab) & dimension(lab)
     return {"n in S_+": found, "n in S_-": found}
@@ -384,7 +303,7 @@ def exit_of_stage_one(lab: Laboratory) -> dict[str, Verdict]:
     same_as="D.5",
     where="Lemma 5.2",
     parts=("n in S_+", "n in S_-"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     statement=r"\mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(t)}w_O|,\quad \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(t)}w_O|\quad\text{at}\ t=T_1",
     reading="As Lemma D.5.",
 )
@@ -400,7 +319,7 @@ def beginning_of_signals(lab: Laboratory) -> dict[str, Verdict]:
     uses=["D.1", "D.2", "E.1", "E.2", "B.2", "Eq.147"],
     where="Lemma E.3",
     parts=("n in S_+", "n in S_-"),
-    hypotheses=IN_HARMFUL,
+    hypotheses=(*IN_HARMFUL, ENOUGH),
     statement=r"T_1=\frac{4M(3M+1)N}{\eta d_h^{1/4}(C_p^2-24M)\sigma_p^2d\|w_O\|_2^2}:\quad V_{n,2}^{(T_1)}\ge3M\max\{|V_+^{(T_1)}|,|V_{n,i}^{(T_1)}|\}\ (n\in S_+),\quad V_{n,2}^{(T_1)}\le-3M\max\{|V_-^{(T_1)}|,|V_{n,i}^{(T_1)}|\}\ (n\in S_-),\quad i\ge3",
     reading="From (144), (147) and (150); the constant of N^{-1} SNR^{-2} = Omega(1) is the 1/4 that (144) needs.",
 )
@@ -436,7 +355,7 @@ def exit_harmful(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Proof of Lemma E.3, (147)",
     parts=("second line", "third line"),
-    hypotheses=IN_HARMFUL,
+    hypotheses=(*IN_HARMFUL, ENOUGH),
     statement=r"\rho_{V,n,2}^{(t+1)}-\rho_{V,n,2}^{(t)}\ge\tfrac{\eta\tilde\sigma_p^2d}{2NM}\cdot M(\tfrac1M-o(1))-\tfrac\eta{NM}\cdot MN\cdot2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}\ge\tfrac{\eta\tilde\sigma_p^2d}{4NM}",
     reading="While -l' is 1/2 up to o(1); the squared length is its mean up to o(1) as d grows, which is more than Lemma C.4 says.",
 )
@@ -462,33 +381,39 @@ def growth_of_noise_value(lab: Laboratory) -> dict[str, Verdict]:
     "Size of V at the end of stage 1",
     kind="order",
     expect="fails",
-    uses=["D.3", "D.5"],
+    uses=["D.3", "E.1", "D.5", "Eq.147"],
     origin="proof",
     source="damaged",
     where="Remark after (28); last lines of the proofs of Lemmas D.3 and E.1",
-    parts=("(28)", "D.3 and E.1"),
-    hypotheses=IN_BENIGN,
-    statement=r"V_+^{(T_1)}=O(d^{-1}),\quad |V^{(t)}|=O(d^{-1/4})",
+    parts=("(28)", "D.3", "E.1"),
+    hypotheses=CONDITION_4_1,
+    statement=r"V_+^{(T_1)}=O(d^{-1}),\quad |V_{n,i}^{(t)}|=O(d^{-1/4})\ \text{(last line of D.3)},\quad |V_{n,i}^{(t)}|=O(d^{-1/4})\ \text{(last line of E.1)}",
     reading="As the text at hand has it; d is written where the lemmas have d_h, unless an index was lost.",
 )
 def size_at_exit(lab: Laboratory) -> dict[str, Verdict]:
-    """By (19) V_+ at T_1 is at least 3M d_h^(-1/4), and condition (2) lets d grow with d_h held."""
-    ratio = sp.cancel((-H_ + exit_gain()) / H_ - 3 * M_)
-    beyond = sp.cancel(ratio.subs(MU2, X * NOISE / N_) - (3 * M_ + 1) * 60 * M_**2 * C2 / (X - 60 * M_**2 * C2))
-    point = exact_point(True)
-    width, size = float(point["d_h"]), float(point["d"])
-    small = 3 * float(point["M"]) * width**-0.25
-    fixed = values_small(lab)
-    out = {}
-    for part, power in (("(28)", -1.0), ("D.3 and E.1", -0.25)):
+    """Lower bounds at T_1 by (19), (147) and (148), all multiples of d_h^(-1/4); by (2) d/d_h is at least N^2/eps^2."""
+    noise = ETA * C2 * NOISE / (4 * N_ * M_) * W2  # (147), a step
+    gains = {
+        "(28)": (True, "V_+", "(19)", -1.0, exit_gain()),
+        "D.3": (True, "y_n V_n,2", "the rate of (147)", -0.25, common_formulas.exit_benign() * noise),
+        "E.1": (False, "y_n V_n,2", "(148)", -0.25, common_formulas.exit_harmful() * noise),
+    }
+    fixed, out = {True: values_small(lab), False: values_small_harmful(lab)}, {}
+    for part, (benign, name, rule, power, gain) in gains.items():
+        point = exact_point(benign)
+        width, size = float(point["d_h"]), float(point["d"])
+        start = 2 * float(point["sigma_V"] * point["C_p"] * point["sigma_p"]) * sqrt(size * 150) * width**0.25
+        at = {MU2: point["n_snr2"] * NOISE / N_, M_: point["M"], C2: point["C_p"] ** 2}
+        factor = float(sp.cancel((gain / H_).subs(at))) - start  # of d_h^(-1/4)
         sentence = (
-            f"at d_h = {say_number(width)} and d = {say_number(size)} (all hypotheses hold) V_+ at T_1 is at least 3M d_h^(-1/4) = "
-            f"{say_number(small)} by (19), and d^({power:g}) is {say_number(size**power)}; d may grow without bound at this d_h"
+            f"at d_h = {say_number(width)} and d = {say_number(size)} (all hypotheses hold) {name} at T_1 is at least {say_number(factor * width**-0.25)} by {rule}, "
+            f"and d^({power:g}) is {say_number(size**power)}; their quotient grows at least like (N/eps)^(1/2), by (2)"
         )
-        wrong = decided(beyond != 0, Witness(sentence, point))
-        out[part] = wrong.correcting(
-            r"O(d_h^{-1/4})", fixed["V_+-"] & fixed["V_n,i"], "as Lemmas D.3 and E.1 state"
-        ).blaming("misprint", "d-for-d_h")
+        wrong = decided(factor <= 0, Witness(sentence, point))
+        right = fixed[benign]["V_+-" if part == "(28)" else "V_n,i"]
+        out[part] = wrong.correcting(r"O(d_h^{-1/4})", right, "as Lemmas D.3 and E.1 state").blaming(
+            "misprint", "d-for-d_h"
+        )
     return out
 
 
@@ -504,10 +429,10 @@ def exit_gain() -> sp.Expr:
     expect="fails",
     uses=["E.3"],
     origin="text",
-    where="First sentences of Appendices E.1 and E.2, title of Lemma E.3",
+    where="First sentences of Appendices E.1 and E.2",
     parts=("values", "attention"),
     hypotheses=IN_HARMFUL,
-    statement=r"\text{stage I: until}\ |V_\pm|\ \text{is sufficiently larger than}\ |V_{n,i}|;\quad\text{stage II:}\ \langle q_+,k_+\rangle\ \text{grows, attention focuses on the signal}",
+    statement=r"\text{stage I: until}\ |V_\pm|\ \text{is sufficiently larger than}\ |V_{n,i}|;\quad\text{stage II:}\ \langle q_+,k_+\rangle,\langle q_{n,i},k_+\rangle\ \text{grow},\ \langle q_+,k_{n,j}\rangle,\langle q_{n,i},k_{n,j}\rangle\ \text{decrease, attention focuses on the signal}",
     reading="The sentences of the benign part are repeated; in the lemmas themselves the first noise token leads.",
 )
 def who_leads(lab: Laboratory) -> dict[str, Verdict]:
@@ -531,11 +456,20 @@ def who_leads(lab: Laboratory) -> dict[str, Verdict]:
         ),
     )
     fixed = exit_harmful(lab)["n in S_+"]
-    why = "as Lemma E.3 states"
     out = {}
-    for part, verdict, formula in (
-        ("values", values, r"|V_{n,2}|\ \text{is sufficiently larger than}\ |V_\pm|\ \text{and}\ |V_{n,i}|,\ i\ge3"),
-        ("attention", signal, r"\langle q,k_{n,2}\rangle\ \text{grows, attention focuses on}\ \xi_{n,2}"),
+    for part, verdict, why, formula in (
+        (
+            "values",
+            values,
+            "as Lemma E.3 states",
+            r"|V_{n,2}|\ \text{is sufficiently larger than}\ |V_\pm|\ \text{and}\ |V_{n,i}|,\ i\ge3",
+        ),
+        (
+            "attention",
+            signal,
+            "as proposition L(t) states",
+            r"\langle q,k_{n,2}\rangle\ \text{grows, attention focuses on}\ \xi_{n,2}",
+        ),
     ):
         out[part] = verdict.proving(M=3).correcting(formula, fixed, why).blaming("misprint", "copied-from-benign")
     return out
