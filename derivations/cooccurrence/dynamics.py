@@ -11,7 +11,7 @@ Levels 0 and 1 are exact at every width, level 2 is the exact flow of the infini
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -97,13 +97,18 @@ def symmetric_descent(n: int, L: int) -> Quotient:
     return quotient_of(gram_descent(n, L), n, L)
 
 
-def quotient_of(flow: Flow, n: int, L: int, swap: bool = True) -> Quotient:
-    """The orbits of a level-1 flow on the training set of Assumption 2.3, under the symmetries found."""
+def quotient_of(
+    flow: Flow, n: int, L: int, swap: bool = True, generators: Sequence[Any] | None = None
+) -> Quotient:
+    """The orbits of a level-1 flow on the training set of Assumption 2.3, under the symmetries found (or `generators`).
+
+    Without `swap` only those generators are used that leave mu1 alone.
+    """
+    chosen = flow.symmetries().generators if generators is None else generators
     if swap:
-        return named(flow.quotient(), n, L, swap)
-    told = np.zeros(flow.system.dimension)  # a state that tells mu1 from mu2 keeps only the symmetries that fix both
-    told[flow.layout.names.index("aWV_mu1")] = 1.0
-    return named(flow.quotient(state=told), n, L, swap)
+        return named(flow.quotient(chosen), n, L, swap)
+    first = flow.layout.names.index("aWV_mu1")
+    return named(flow.quotient([g for g in chosen if g.on_states(flow)[0][first] == first]), n, L, swap)
 
 
 def named(quotient: Quotient, n: int, L: int, swap: bool) -> Quotient:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import sympy as sp
 
@@ -144,7 +145,11 @@ class Laboratory(BaseLaboratory):
     @computed_once
     def symmetric(self, n: int, L: int, swap: bool = True) -> Quotient:
         """Level 2."""
-        return dynamics.quotient_of(self.flow(n, L), n, L, swap)
+        return dynamics.quotient_of(self.flow(n, L), n, L, swap, self._symmetries(n, L))
+
+    @computed_once
+    def _symmetries(self, n: int, L: int) -> tuple[Any, ...]:
+        return self.flow(n, L).symmetries().generators
 
     @computed_once
     def mean_field(self, n: int, L: int, swap: bool = True) -> System:
@@ -212,11 +217,11 @@ class Laboratory(BaseLaboratory):
         """Level 3 for every n."""
         return interpolate_reciprocal("n", {n: self.kernel(n, L, swap) for n in (6, 12, 18)})
 
-    def planar(self, L: int = 5) -> System:
+    def planar(self, L: int = 4) -> System:
         """Level 4 in x and z."""
         return dynamics.planar_of(self.every_n(L))
 
-    def large_n(self, L: int = 5) -> System:
+    def large_n(self, L: int = 4) -> System:
         """Level 4 in G(mu1), G(mu2), G(mu3)."""
         return dynamics.large_n_of(self.every_n(L, swap=False))
 

@@ -187,7 +187,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
     """The rate of 2 S_1 - 2 S_2 - S_3 - S_4 at the first time with dG(mu1) = -dG(mu3), over n."""
 
     def rate(point: Any) -> float:
-        run = level_three(lab, point["n"], 5, 10.0)
+        run = level_three(lab, point["n"], 4, 10.0)
         system = run.system
         rhs, s = system.equations, class_sums(system)
         taus = np.linspace(1, 10, 200)
@@ -200,7 +200,7 @@ def sums_without_n(lab: Laboratory) -> Verdict:
         node = graph.add([a * b for a, b in zip(slopes, system.nodes, strict=True)])
         return max(-float(values_along(run, node, [turn])[0]), 1e-9)
 
-    points = [{"n": whole_six(p["n"]), "L": 5} for p in lab.draw.along("n", 60, 60_000, 7)]
+    points = [{"n": whole_six(p["n"]), "L": 4} for p in lab.draw.along("n", 60, 60_000, 7)]
     mean = measure("-1/n times the rate of 2S_1 - 2S_2 - S_3 - S_4 at t'", points, rate)
     whole = Measurement(
         "minus the rate of 2S_1 - 2S_2 - S_3 - S_4 at t', in beta,",

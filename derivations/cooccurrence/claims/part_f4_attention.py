@@ -98,11 +98,11 @@ def irrelevant_change(run: Any, key: bool) -> float:
 
 
 def one_sample(lab: Laboratory) -> Verdict:
-    """n times the leading-order rate of a score with an irrelevant partner is the same expression at n = 12 and 24."""
-    small, large = lab.score_rates(12, 5), lab.score_rates(24, 5)
+    """n times the leading-order rate of a score with an irrelevant partner is the same expression at n = 12 and 18."""
+    small, large = lab.score_rates(12, 4), lab.score_rates(18, 4)
     names = ["A_1_r1", "A_1_r4", "A_r1_1", "A_r1_3"]
-    gaps = {name: 12 * small[name] - 24 * large[name] for name in names if name in small}
-    return identity(gaps).proving("an irrelevant word is in one sample, whose weight is 1/n", n="12 and 24", L=5)
+    gaps = {name: 12 * small[name] - 18 * large[name] for name in names if name in small}
+    return identity(gaps).proving("an irrelevant word is in one sample, whose weight is 1/n", n="12 and 18", L=4)
 
 
 def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:

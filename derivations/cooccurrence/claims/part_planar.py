@@ -304,13 +304,34 @@ def reaches_hard_margin(lab: Laboratory) -> Verdict:
     hypotheses=(),
     uses=["Beyond.planar"],
     statement=r"R_\infty=\tfrac{3+2a-b}{2+b-a},\ \lim\hat{\mathcal L}\tau=\tfrac{17+2a+b}{\Delta},\ \tfrac{S_1}{S_2}\to\tfrac{7+b}{5+a},\ a=\tfrac{2(L-3)}n,\ b=\tfrac{6(L-2)}n,\ \Delta=1+3a+3b+ab",
-    reading="For L = 4, 5, 6 and n a symbol, I_4 not at the margin: constants of the derived system.",
+    reading="For L = 4, 5 and n a symbol, I_4 not at the margin: constants of the derived system.",
 )
 def finite_n(lab: Laboratory) -> Verdict:
     """Rational functions of n, compared exactly."""
+    return closed_forms(lab, (4, 5))
+
+
+@book.claim(
+    "Beyond.finite_n/6",
+    "Finite n in closed form, longer samples",
+    kind="identity",
+    origin="ours",
+    level="full",
+    hypotheses=(),
+    uses=["Beyond.finite_n"],
+    statement=r"R_\infty=\tfrac{3+2a-b}{2+b-a},\ \lim\hat{\mathcal L}\tau=\tfrac{17+2a+b}{\Delta},\ \tfrac{S_1}{S_2}\to\tfrac{7+b}{5+a},\ a=\tfrac{2(L-3)}n,\ b=\tfrac{6(L-2)}n,\ \Delta=1+3a+3b+ab",
+    reading="The same for L = 6.",
+)
+def finite_n_longer(lab: Laboratory) -> Verdict:
+    """Rational functions of n, compared exactly."""
+    return closed_forms(lab, (6,))
+
+
+def closed_forms(lab: Laboratory, lengths: tuple[int, ...]) -> Verdict:
+    """Constants of the derived systems against the closed forms."""
     n = sp.Symbol("n", real=True)
     residuals: dict[str, graph.Node] = {}
-    for L in (4, 5, 6):
+    for L in lengths:
         found = hard_margin(lab.every_n(L), (1, 2))
         a, b = sp.Rational(2 * (L - 3)) / n, sp.Rational(6 * (L - 2)) / n
         delta = 1 + 3 * a + 3 * b + a * b
@@ -325,7 +346,7 @@ def finite_n(lab: Laboratory) -> Verdict:
             "I4 margin": (found.margins[4] - 1, (2 - a - 4 * b - a * b) / delta),
         }
         residuals |= {f"{name}, L={L}": from_sympy(sp.together(x - y)) for name, (x, y) in pairs.items()}
-    return identity(residuals, positive=("n",)).proving("n is a symbol", n="every", L="4, 5, 6")
+    return identity(residuals, positive=("n",)).proving("n is a symbol", n="every", L=", ".join(map(str, lengths)))
 
 
 @book.claim(

@@ -8,8 +8,13 @@ flow, neuron by neuron, with the data, the scale of the scores and the speeds of
            \dot A = \kappa\mathcal D + \mathcal D\rho,\ \ \dot\kappa = \mathcal DA^\top + A\mathcal D^\top,\ \dots
 
 What is integrated is the change since the start, so that a change by :math:`1/m^2` keeps its digits. That this is the
-derived field is compared at the states of every run (`gap_to_derived`); the same networks are trained in weight space
+derived field is compared at the states of a run (`gap_to_derived`); the same networks are trained in weight space
 by the gradients of appendix B (`trained_network`) as a second route. Floats only: measurements.
+
+Where m is so large that nothing but G moves by more than rounding, relative to its start, the same flow is a
+quadrature (`wide_changes`): :math:`\dot X=\xi` with :math:`G=G(0)+(\beta I+m_1\Gamma)X`, and the changes of the other
+path matrices are products of X, of :math:`E=\int\mathcal D` and of start values. What this leaves out is computed and
+has to be below `NEGLIGIBLE`.
 """
 
 from __future__ import annotations
@@ -162,14 +167,32 @@ def attention_change(run: Any) -> np.ndarray:
     return p * (change - (p * change).sum(axis=-1, keepdims=True))
 
 
+NEGLIGIBLE = 1e-9  # relative to what is kept
+
+
 @computed_once
 def ensemble(
     lab: Laboratory, n: int, L: int, scale: Scales, seeds: tuple[int, ...], taus: tuple[float, ...], rtol: float = RTOL
 ) -> list[Sampled]:
     """Networks of one size for all seeds, recorded at `taus`, the first of which is 0."""
+    assert lab.draw is not None  # seeds are those of a draw: the networks are given up with it
     d, a = setting.words_needed(n, L), signs_of(scale.m1)
     flow = lab.flow_of(setting.data(n, L), d, tuple(int(s) for s in a))
     moving, start = motion(lab, flow, scale, d), gram_start(scale, d, seeds)
+    quick = wide_changes(moving, start, scale, taus, 1e-2 * rtol)
+    changes = whole_changes(moving, start, scale, taus, rtol) if quick is None else quick
+    return _courses(flow, scale, taus, a, moving, start, changes)
+
+
+def _solve(velocity: Any, size: int, taus: Sequence[float], rtol: float, atol: Any) -> np.ndarray:
+    run = solve_ivp(velocity, (0.0, taus[-1]), np.zeros(size), "DOP853", taus, rtol=rtol, atol=atol)
+    if not run.success or not np.isfinite(run.y).all():
+        raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
+    return np.asarray(run.y.T)
+
+
+def whole_changes(moving: Motion, start: Arrays, scale: Scales, taus: Sequence[float], rtol: float) -> list[Arrays]:
+    """Changes of all path matrices since the start, by the matrix form of the flow."""
     shapes = {leaf: start[leaf].shape for leaf in LEAVES}
     cuts = np.cumsum([start[leaf].size for leaf in LEAVES])[:-1]
 
@@ -187,11 +210,77 @@ def ensemble(
     orders = {"KQ": k0 / (np.sqrt(scale.m) * scale.B), "KK": k0 / (scale.m * scale.B), "QQ": k0 / (scale.m * scale.B)}
     orders |= {"WV": 1 / scale.m1, "WW": 1 / (scale.B * scale.m1), "VV": 1 / scale.B}
     atol = np.concatenate([np.full(start[leaf].size, 1e-2 * rtol * max(sizes[leaf], orders[leaf])) for leaf in LEAVES])
-    run = solve_ivp(velocity, (0.0, taus[-1]), np.zeros(atol.size), "DOP853", taus, rtol=rtol, atol=atol)
-    if not run.success or not np.isfinite(run.y).all():
-        raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
-    changes = [split(column) for column in run.y.T]
-    return _courses(flow, scale, taus, a, moving, start, changes)
+    return [split(row) for row in _solve(velocity, atol.size, taus, rtol, atol)]
+
+
+def wide_changes(
+    moving: Motion, start: Arrays, scale: Scales, taus: Sequence[float], rtol: float
+) -> list[Arrays] | None:
+    """The same by quadratures, or None where what they leave out is not negligible."""
+    count, d, speed, a = len(start["WV"]), moving.d, moving.speeds, moving.signs
+    beta = np.einsum("i,sij,j->s", a, start["WW"], a)[:, None]
+    G0, m1, V0 = np.einsum("j,sjd->sd", a, start["WV"]), len(a), start["VV"]
+    tokens, labels = moving.tokens, moving.labels
+    p = row_softmax(start["KQ"][:, tokens[:, None, :], tokens[:, :, None]] * moving.root)  # seed, sample, query, key
+    columns, offset = p.sum(axis=2), np.arange(count)[:, None, None]
+    places = (offset * d + tokens).ravel()
+    pairs = offset[..., None] * d * d + tokens[:, None, :] * d + tokens[:, :, None]
+
+    def G_of(X: np.ndarray) -> np.ndarray:
+        return np.asarray(G0 + speed["WV"] * (beta * X + m1 * np.einsum("sab,sb->sa", V0, X)))
+
+    def velocity(t: float, flat: np.ndarray) -> np.ndarray:
+        values = G_of(flat[: count * d].reshape(count, d))[:, tokens]
+        mixed = np.einsum("snlh,snh->snl", p, values)
+        pull = (expit(-labels * mixed.sum(axis=2)) * labels * moving.weights)[:, :, None]
+        xi = np.bincount(places, (pull * columns).ravel(), count * d)
+        entry = pull[..., None] * p * (values[:, :, None, :] - mixed[:, :, :, None]) * moving.root
+        return np.concatenate([xi, entry.ravel()]) / scale.B
+
+    atol = np.full(count * d + p.size, 1e-2 * rtol / scale.B)
+    atol[count * d :] *= moving.root
+    found = []
+    for row in _solve(velocity, atol.size, taus, rtol, atol):
+        X = row[: count * d].reshape(count, d)
+        E = np.bincount(pairs.ravel(), row[count * d :], count * d * d).reshape(count, d, d)
+        found.append(_products(moving, start, beta, G0, X, E))
+    return found if _left_out(moving, start, scale, found[-1]) < NEGLIGIBLE else None
+
+
+def _products(
+    moving: Motion, start: Arrays, beta: np.ndarray, G0: np.ndarray, X: np.ndarray, E: np.ndarray
+) -> Arrays:
+    """Changes of all path matrices from X, the integral of xi, and E, that of D."""
+    a, speed = moving.signs, moving.speeds
+    rows, inner = start["WW"] @ a, np.einsum("sab,sb->sa", start["VV"], X)
+    ends = rows * (X * X).sum(axis=1)[:, None] + a * (X * inner).sum(axis=1)[:, None]
+    pulled = np.einsum("sjd,sd->sj", start["WV"], X) + speed["WV"] / 2 * ends  # the integral of WV xi
+    outer = X[:, :, None] * (G0 + speed["WV"] / 2 * beta * X)[:, None, :]  # of xi G'
+    KQ = start["KQ"]
+    keys, queries = E @ KQ.transpose(0, 2, 1), E.transpose(0, 2, 1) @ KQ
+    found = {
+        "WV": rows[:, :, None] * X[:, None, :] + a[:, None] * inner[:, None, :],
+        "WW": pulled[:, :, None] * a + a[:, None] * pulled[:, None, :],
+        "VV": outer + outer.transpose(0, 2, 1),
+        "KQ": start["KK"] @ E + E @ start["QQ"],
+        "KK": keys + keys.transpose(0, 2, 1),
+        "QQ": queries + queries.transpose(0, 2, 1),
+    }
+    return {leaf: speed[leaf] * table for leaf, table in found.items()}
+
+
+def _left_out(moving: Motion, start: Arrays, scale: Scales, end: Arrays) -> float:
+    """Largest relative size of what the quadratures leave out: the motion of beta, values, scores, keys and queries."""
+    size = {leaf: float(np.abs(table).max()) for leaf, table in end.items()}
+    share = scale.m1 * scale.k0 / scale.B  # of the values in the rate of G
+    off = float(np.abs(start["KQ"]).max())
+    return max(
+        size["WW"] * scale.m1**2 / scale.B,
+        share * (1 + size["VV"] / scale.k0),
+        size["KQ"] / off,
+        (size["KK"] + size["QQ"]) / scale.k0,
+        (off + size["KQ"]) * moving.root,
+    )
 
 
 def _courses(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -218,7 +218,7 @@ def trained(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...], b
     return _course(n, L, scale, start, signs, taus, by_neuron)
 
 
-@cache
+@lru_cache(maxsize=4)
 def trained_sample(n: int, L: int, scale: Scales, seed: int, taus: tuple[float, ...]) -> Trained:
     """A network of `ensemble`, trained in weight space."""
     start = start_weights(scale, setting.words_needed(n, L), seed)

@@ -1,0 +1,165 @@
+r"""Random networks of infinite width by their sums; here because n and L are swept to sizes that no path matrix has room for.
+
+For :math:`m\to\infty` attention stays uniform and :math:`\beta` still, and the words of a sample move alike: what is left is
+G on the three special words and one sum :math:`H_i` over the irrelevant words of each sample,
+
+.. math::  G_k' = \frac1n\sum_{i\ni k}y_ig_i,\qquad H_i' = \frac{L-k_i}n\,y_ig_i,\qquad F_i=\sum_{k\in i}G_k+H_i ,
+
+from Gaussian starts of variance :math:`c_0^2/L` and :math:`c_0^2(L-k_i)/L`. Rates of scores and values between the special
+words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared with path
+matrices at one size and with level 3 at every size. Floats only: measurements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.special import expit
+
+from odesys import IntegrationError, computed_once
+
+from .. import setting
+from ..laboratory import Laboratory
+from ..setting import CLASSES, SPECIAL, Scales
+
+RTOL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """One network at the times `taus`: G on mu1, mu2, mu3 (k, 3) and sums over irrelevant words (k, n)."""
+
+    taus: np.ndarray
+    special: np.ndarray
+    rest: np.ndarray
+    has: np.ndarray  # (n, 3): which special words a sample has
+    labels: np.ndarray
+    weights: np.ndarray
+    classes: dict[int, np.ndarray]
+    L: int
+    scale: Scales
+
+    def kept(self, keep: np.ndarray) -> Sums:
+        """The same run at some of its times."""
+        return replace(self, taus=self.taus[keep], special=self.special[keep], rest=self.rest[keep])
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.labels)
+
+    @cached_property
+    def outputs(self) -> np.ndarray:
+        """F_i, (k, n)."""
+        return np.asarray(self.special @ self.has.T + self.rest)
+
+    @cached_property
+    def margins(self) -> np.ndarray:
+        """y_i F_i, (k, n)."""
+        return np.asarray(self.labels * self.outputs)
+
+    @cached_property
+    def g(self) -> np.ndarray:
+        """g(y_i F_i), (k, n)."""
+        return np.asarray(expit(-self.margins))
+
+    @cached_property
+    def loss(self) -> np.ndarray:
+        """The training loss, (k,)."""
+        return np.asarray(np.logaddexp(0, -self.margins) @ self.weights)
+
+    @cached_property
+    def S(self) -> dict[int, np.ndarray]:
+        """Class sums of g."""
+        return {c: self.g[:, places].sum(axis=1) for c, places in self.classes.items()}
+
+    @cached_property
+    def pull(self) -> np.ndarray:
+        """g_i y_i over n, (k, n)."""
+        return np.asarray(self.g * self.labels * self.weights)
+
+    @cached_property
+    def G(self) -> np.ndarray:
+        """G of mu1, mu2, mu3 and the mean of G over the irrelevant words of each sample, (k, 3 + n)."""
+        return np.hstack([self.special, self.rest / (self.L - self.has.sum(axis=1))])
+
+    @cached_property
+    def G_rate(self) -> np.ndarray:
+        """Rates of G per unit of tau."""
+        return np.hstack([self.pull @ self.has, self.pull])
+
+    def R(self) -> np.ndarray:
+        """-dG(mu3) / max(dG(mu1), dG(mu2))."""
+        return np.asarray(-self.G_rate[:, 2] / self.G_rate[:, :2].max(axis=1))
+
+    def rate(self, leaf: str) -> np.ndarray:
+        """Rates of scores (KQ) or of the value Gram matrix (VV) between the special words at leading order, (k, 3, 3)."""
+        G, xi, s = self.special, self.pull @ self.has, self.scale
+        if leaf == "VV":
+            outer = xi[:, :, None] * G[:, None, :]
+            return np.asarray((outer + outer.transpose(0, 2, 1)) / s.B)
+        if leaf != "KQ":
+            raise IntegrationError(f"a network of infinite width has no rate of {leaf}")
+        both = np.einsum("ki,ia,ib->kab", self.pull, self.has, self.has)
+        mean = np.einsum("ki,ia,ib->kab", self.pull * self.outputs / self.L, self.has, self.has)
+        D = (G[:, :, None] * both - mean) / (self.L * np.sqrt(s.m))  # key, query
+        return np.asarray(2 * s.k0 * D / s.B)
+
+
+def _frame(lab: Laboratory, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, np.ndarray]]:
+    """Which special words samples have, their labels and weights, and the classes, for a laboratory."""
+    small = lab.data(6, 4)
+    rows, labels, weights, classes, first = [], [], [], {}, 0
+    for c, size in setting.class_sizes(n).items():
+        samples = [s for s in small.samples if setting.class_of(s) == c]
+        rows += [[float(w in SPECIAL[c]) for w in ("mu1", "mu2", "mu3")]] * size
+        labels += [float(samples[0].label)] * size
+        weights += [sum(float(s.weight) for s in samples) / size] * size
+        classes[c] = np.arange(first, first + size)
+        first += size
+    return np.array(rows), np.array(labels), np.array(weights), classes
+
+
+def run_sums(
+    lab: Laboratory, n: int, L: int, scale: Scales, starts: np.ndarray, taus: tuple[float, ...]
+) -> list[Sums]:
+    """Runs from `starts` (seeds, 3 + n), all together, recorded at `taus`."""
+    has, labels, weights, classes = _frame(lab, n)
+    free = L - has.sum(axis=1)
+    count = len(starts)
+
+    def velocity(t: float, flat: np.ndarray) -> np.ndarray:
+        x = flat.reshape(count, 3 + n)
+        pull = expit(-labels * (x[:, :3] @ has.T + x[:, 3:])) * labels * weights
+        return np.hstack([pull @ has, pull * free]).ravel()
+
+    run = solve_ivp(velocity, (0.0, taus[-1]), starts.ravel(), "DOP853", taus, rtol=RTOL, atol=1e-2 * RTOL)
+    if not run.success or not np.isfinite(run.y).all():
+        raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
+    x = run.y.T.reshape(len(taus), count, 3 + n)
+    times = np.array(taus)
+    return [Sums(times, x[:, s, :3], x[:, s, 3:], has, labels, weights, classes, L, scale) for s in range(count)]
+
+
+@computed_once
+def sampled_sums(
+    lab: Laboratory, n: int, L: int, scale: Scales, seeds: tuple[int, ...], taus: tuple[float, ...]
+) -> list[Sums]:
+    """Networks of infinite width with random starts."""
+    assert lab.draw is not None  # seeds are those of a draw: the networks are given up with it
+    has = np.array([[float(w in SPECIAL[c]) for w in ("mu1", "mu2", "mu3")] for c in CLASSES])
+    free = np.repeat(L - has.sum(axis=1), [setting.class_sizes(n)[c] for c in CLASSES])
+    deviation = scale.sigma0 * scale.sigma1 * np.sqrt(float(scale.m) * scale.m1) * np.sqrt([1.0, 1.0, 1.0, *free])
+    starts = [np.random.default_rng([seed, n, L]).standard_normal(3 + n) * deviation for seed in seeds]
+    return run_sums(lab, n, L, scale, np.array(starts), taus)
+
+
+def sums_of(lab: Laboratory, run: Any) -> Sums:
+    """The network of infinite width that starts from the sub-network values of a course."""
+    irrelevant = np.where(run.tokens >= 3, run.G[0][run.tokens], 0.0).sum(axis=1)
+    start = np.concatenate([run.G[0, :3], irrelevant])[None]
+    return run_sums(lab, run.n, run.L, run.scale, start, tuple(run.taus.tolist()))[0]
