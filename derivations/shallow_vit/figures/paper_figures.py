@@ -58,12 +58,7 @@ def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, po
     name, level = key + size.suffix, size.level
     with unfinished_cells(f"shallow_vit {name}") as store:
         losses = success_map(map_cases(frozen, size), size.trials, progress, store)
-        loss_sweeps = {
-            label: training_sweeps.test_losses(
-                alpha_cases(int(label == "frozen"), size), 3 * size.trials, progress, workers(), store
-            )
-            for label in ("trained", "frozen")
-        }
+        loss_sweeps = _loss_sweeps(size, progress, store)
         fig, axes = new_figure(1, 3, (16.5, 4.6))
         x = np.array([a**power for a in size.alphas])
         _map(fig, axes[0], x, np.array(size.samples), (losses < level).mean(axis=2).T)
@@ -75,6 +70,18 @@ def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, po
         _threshold_panel(axes[1], losses, power, size)
         _loss_panel(axes[2], loss_sweeps)
         return save_figure(fig, folder, name)
+
+
+def _loss_sweeps(size: Size, progress: Progress, store: Path | None) -> dict[str, training_sweeps.Sweep]:
+    """Test losses over alpha_*, trained and frozen: two figures show them, and the first one runs them."""
+    for label in ("trained", "frozen"):
+        if (label, size) not in _DONE:
+            cases = alpha_cases(int(label == "frozen"), size)
+            _DONE[label, size] = training_sweeps.test_losses(cases, 3 * size.trials, progress, workers(), store)
+    return {label: _DONE[label, size] for label in ("trained", "frozen")}
+
+
+_DONE: dict[tuple[str, Size], training_sweeps.Sweep] = {}
 
 
 def alpha_cases(frozen: int, size: Size = QUICK) -> list[Case]:
