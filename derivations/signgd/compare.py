@@ -24,6 +24,7 @@ from .special.mean_field import MeanField
 
 END = 3.0  # in T_f: unaligned keys have crossed zero, unaligned queries have turned
 LEAST_LAMBDA = 100.0
+FRACTION = 1e-2  # of a step beside the time; a third of it changes a deviation by less than a hundredth of itself
 
 
 def deviation(width: int, seed: int, case: Case) -> float:
@@ -31,7 +32,7 @@ def deviation(width: int, seed: int, case: Case) -> float:
     here = replace(case, m_k=width, sigma_0=case.kappa / (case.strength * math.sqrt(width)))
     start = recursion.draw(here, (seed, width))
     end = END * here.flip_time()
-    run = recursion.geometric(start, end, records=4)
+    run = recursion.geometric(start, end, FRACTION, records=4)
     fractions = power_laws.infinite_fractions(start.l1, start.l2, here.mu, seed=seed)
     wanted = [
         float(MeanField(float(l / here.mu), float(p), width, 1.0, here.mu).logits(np.array([end]))[0][0])

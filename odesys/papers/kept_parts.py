@@ -1,7 +1,7 @@
 """Parts of a report on disk, under a hash of all they depend on: what was computed once is read the next time.
 
 A part is plain data and the files that belong to it. Its key is made of the sources of the engine, of `numerics` and of
-the paper, the installed libraries, and what is given: parameters, widths, formats of pictures. Pages and commands show
+the paper, the libraries these use, and what is given: parameters, widths, formats of pictures. Pages and commands show
 results and change none, so their sources are no part of the key. A broken entry is computed again, and
 ``ODESYS_MEASUREMENTS=anew`` computes everything again and keeps nothing.
 """

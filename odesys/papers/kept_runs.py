@@ -1,7 +1,7 @@
 """Measured values on disk, under a hash of all they depend on: what was measured once is read the next time.
 
 The key is made of the sources of the engine (but for its pages and commands, which only show results), of `numerics`
-and of the paper, the installed libraries, the observable with all it has captured, the laboratory's mutation and draw,
+and of the paper, the libraries these use, the observable with all it has captured, the laboratory's mutation and draw,
 the points and the seeds. An observable that captures something other than plain data, changes it, or is from elsewhere
 is measured each time. The parts of the laboratory that were read are kept with the values. Files are JSON, in
 ``measurements`` in the folder of compiled code; a broken or foreign one is measured again.
@@ -16,7 +16,6 @@ import json
 import os
 import platform
 import sys
-import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -33,6 +32,7 @@ from ..errors import OutputError
 from ..files import json_text
 from ..jit.code_store import cache_folder, own_bytes, write_own
 from .laboratory import BaseLaboratory, Part
+from .libraries import libraries
 
 SHOWING = ("report", "cli")  # rooms of the engine that change no result
 MOST_FILES, STARTED = 4096, time.time()  # where there are more files, the oldest quarter goes
@@ -143,10 +143,13 @@ def source_files(roots: tuple[Path, ...]) -> Iterator[Path]:
 
 @cache
 def source_hash(roots: tuple[Path, ...]) -> str:
-    """A hash of all files of the roots, with the interpreter and the libraries by their versions."""
-    libraries = sorted(os.listdir(sysconfig.get_path("purelib")))
-    files = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in source_files(roots)]
-    return _hash(sys.version, platform.machine(), *libraries, *files)
+    """A hash of all files of the roots, with the interpreter and the libraries they use."""
+    files = list(source_files(roots))
+    contents = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
+    engine = Path(__file__).parents[1]
+    own = [file for file in files if not file.is_relative_to(engine)]  # the engine's own are what it requires
+    used = libraries(file for file in own if not file.is_relative_to(engine.with_name("numerics")))
+    return _hash(sys.version, platform.machine(), *used, *contents)
 
 
 def _name(value: Any, labs: dict[int, BaseLaboratory], files: set[str]) -> str:

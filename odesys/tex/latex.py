@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -236,6 +237,11 @@ def _named(system: System) -> NamedEquations:
         nodes = [*system.written.definitions.values(), *system.written.equations]
     if PI not in names:
         nodes, names = _with_pi(nodes), [*names, PI]
+    return _name_parts(tuple(nodes), tuple(names))
+
+
+@lru_cache(maxsize=2)  # TeX, MathML and text of one system are asked for one after the other
+def _name_parts(nodes: tuple[Node, ...], names: tuple[str, ...]) -> NamedEquations:
     return name_parts(nodes, names)
 
 

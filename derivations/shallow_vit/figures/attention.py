@@ -16,7 +16,7 @@ from ..setting import Case
 from ..special import bounds, class_network, network, observables, sparsify, symmetric_runs
 from .sizes import FULL, QUICK, Size
 
-ATTENTION = Case(L=50, N=40, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=200, noise=0.01, eta=0.2)
+ATTENTION = Case(L=50, N=20, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
 KINDS = {
     "rel_s": ("C0", "label-relevant queries"),
     "rel_c": ("C1", "confusion queries"),
@@ -136,7 +136,7 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
     for k, M in enumerate(MANY):
         case = many_case(M)
-        pi = symmetric_runs.living(case, count=4000)
+        pi = symmetric_runs.living(case, count=2000)
         run = symmetric_runs.flow(case, "auto", pi, rtol=1e-8)
         times = np.linspace(run.start_time, run.end_time, 150)
         rows = [symmetric_runs.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]

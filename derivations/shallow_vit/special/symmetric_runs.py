@@ -14,7 +14,7 @@ At D = 0 every gate is on its surface, so ``auto`` starts a small way along the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -263,10 +263,10 @@ def alive_fraction(
     data = samples(case)
     slow = min(4.0, 0.45 / (alpha_s - alpha_c))
     s_end, ds = s_end or 60 * slow, ds or 0.1 * slow
-    alive, steps = [math.inf], math.ceil(s_end / ds)
+    alive, steps, force = [math.inf], math.ceil(s_end / ds), _by_gates(data)
     for doubling in range(DOUBLINGS):
         for _ in range(steps):
-            state.w = state.w + ds * class_network.forces(state, data, math.inf).C @ state.v
+            state.w = state.w + ds * force(state) @ state.v
         alive.append(float((class_network.forward(state, data).h[0, 0] > 0).mean()))
         if abs(alive[-1] - alive[-2]) < 0.1 * math.sqrt(alive[-1] * (1 - alive[-1]) / count) + 1e-12:
             return alive[-1]
@@ -275,6 +275,25 @@ def alive_fraction(
         f"the fraction of living neurons still changes, from {alive[-2]:.4g} to {alive[-1]:.4g}, "
         f"at s = {s_end * 2 ** (DOUBLINGS - 1):g}"
     )
+
+
+MOST_GATES = 24  # where there are more, most neurons have a pattern of their own
+
+
+def _by_gates(data: Counts) -> Callable[[State], np.ndarray]:
+    """Forces C of neurons over frozen values and logits: they depend on the gates alone, so each pattern is met once."""
+    known: dict[int, np.ndarray] = {}
+
+    def force(state: State) -> np.ndarray:
+        gates = class_network.forward(state, data).h.reshape(-1, len(state.w)) > 0
+        if len(gates) > MOST_GATES:
+            return class_network.forces(state, data, math.inf).C
+        codes, first, which = np.unique(2 ** np.arange(len(gates)) @ gates, return_index=True, return_inverse=True)
+        if not known.keys() >= set(codes.tolist()):
+            known.update(zip(codes.tolist(), class_network.forces(state, data, math.inf).C[first], strict=True))
+        return np.array([known[code] for code in codes.tolist()])[which]
+
+    return force
 
 
 def living(case: Case, **options: Any) -> float:
