@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from ..sentences import say_number, say_point
+from ..stated import EQUAL, Stated
 from ..verdicts import HOLDS, Evidence, Proof, Verdict, Witness, certified, measured, refuted, undecided
 from .zero import Points, ZeroResult, in_short, zero_test
 
@@ -64,7 +67,18 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
     found = {"identities": len(residuals), "methods": methods}
     record = Proof(tuple(methods), len(residuals), assumed=assumptions(residuals.values(), positive))
-    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record)
+    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record, stated=_handed_over(residuals, positive, True))
+
+
+def _handed_over(
+    sides: Mapping[str, Any], positive: Collection[str], residual: bool = False
+) -> tuple[stated.Record, ...]:
+    """What was proved, while proofs are exported: pairs of sides, or differences that should vanish."""
+    if not stated.recording():
+        return ()
+    pairs = {name: (side, graph.ZERO) if residual else side for name, side in sides.items()}
+    known = stated.names(positive)
+    return tuple(Stated(name, EQUAL, *map(graph.as_node, pair), known, (), residual) for name, pair in pairs.items())
 
 
 def assumptions(
@@ -134,7 +148,8 @@ def equal(
     >>> equal({"twice": (graph.exp(2 * x) - 1, graph.exp(x) * (graph.exp(x) - graph.exp(-x)))}).as_stated
     'holds'
     """
-    return identity({name: left - right for name, (left, right) in pairs.items()}, positive, points=points)
+    verdict = identity({name: left - right for name, (left, right) in pairs.items()}, positive, points=points)
+    return replace(verdict, stated=_handed_over(pairs, positive)) if verdict.stated else verdict
 
 
 def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:
