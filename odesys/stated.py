@@ -22,6 +22,7 @@ class Stated:
     ----------
     residual : whether the claim handed over a difference only, so that its two sides are not known.
     positive, nonnegative : names of symbols that are taken to be so.
+    values : what is put into both sides: the statement is about the sides there.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Stated:
     positive: tuple[str, ...] = ()
     nonnegative: tuple[str, ...] = ()
     residual: bool = False
+    values: tuple[tuple[Any, Any], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -483,6 +483,14 @@ def _span(values: list[Any]) -> list[Any]:
     return listed if len(listed) <= _FEW else [listed[0], listed[-1]]
 
 
+def without_statements(verdict: Verdict) -> Verdict:
+    """The same verdict without the statements that were recorded for an export of proofs."""
+    parts = {name: without_statements(part) for name, part in verdict.parts.items()}
+    fixed = verdict.corrected and replace(verdict.corrected, verdict=without_statements(verdict.corrected.verdict))
+    with statements.recorded(False):
+        return replace(verdict, parts=parts, corrected=fixed, stated=())
+
+
 # ---- making verdicts -------------------------------------------------------------------------------------------------
 
 

@@ -72,7 +72,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
 
 def _handed_over(
     sides: Mapping[str, Any], positive: Collection[str], residual: bool = False
-) -> tuple[stated.Record, ...]:
+) -> tuple[Stated, ...]:
     """What was proved, while proofs are exported: pairs of sides, or differences that should vanish."""
     if not stated.recording():
         return ()
@@ -124,7 +124,11 @@ def six_digits(ball: str | None) -> str:
 
 
 def equal(
-    pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = (), *, points: Points | None = None
+    pairs: Mapping[str, tuple[Node, Node]],
+    positive: Collection[str] = (),
+    *,
+    points: Points | None = None,
+    given: Mapping[Node, Node] | None = None,
 ) -> Verdict:
     """Both members of every pair are the same expression.
 
@@ -136,6 +140,8 @@ def equal(
         Names taken to be positive.
     points : Points, optional
         Where witnesses come from; see `zero_test`.
+    given : Mapping[Node, Node], optional
+        Values put into both members first: the pairs agree there.
 
     Returns
     -------
@@ -145,11 +151,20 @@ def equal(
     Examples
     --------
     >>> x = graph.sym("x")
+    >>> equal({"at 1": (x**2, x)}, given={x: graph.ONE}).as_stated
+    'holds'
     >>> equal({"twice": (graph.exp(2 * x) - 1, graph.exp(x) * (graph.exp(x) - graph.exp(-x)))}).as_stated
     'holds'
     """
-    verdict = identity({name: left - right for name, (left, right) in pairs.items()}, positive, points=points)
-    return replace(verdict, stated=_handed_over(pairs, positive)) if verdict.stated else verdict
+    sides = [graph.as_node(side) for pair in pairs.values() for side in pair]
+    if given:
+        sides = graph.substitute(sides, given)
+    gaps = (left - right for left, right in zip(sides[::2], sides[1::2], strict=True))
+    verdict = identity(dict(zip(pairs, gaps, strict=True)), positive, points=points)
+    if not verdict.stated:
+        return verdict
+    values = tuple((given or {}).items())
+    return replace(verdict, stated=tuple(replace(each, values=values) for each in _handed_over(pairs, positive)))
 
 
 def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:

@@ -19,6 +19,12 @@ Qed.
 Lemma step_square : forall x, step x * step x = step x.
 Proof. intro x. unfold step. destruct (Rlt_dec 0 x); lra. Qed.
 
+Lemma step_not_negative : forall x, 0 <= step x.
+Proof. intro x. unfold step. destruct (Rlt_dec 0 x); lra. Qed.
+
+Lemma one_and_rest : forall x, x = 1 + (x - 1).
+Proof. intro x. ring. Qed.
+
 Lemma step_on : forall x, 0 < x -> step x = 1.
 Proof. intros x H. unfold step. destruct (Rlt_dec 0 x); lra. Qed.
 

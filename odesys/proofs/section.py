@@ -47,14 +47,10 @@ class Section:
         self.lemmas.append(f"Lemma {name} : {statement}.\nProof. {proof} Qed.")
         return name
 
-    @property
-    def all_names(self) -> str:
-        """The names of all definitions, as an argument of ``unfold``."""
-        return " ".join(dict.fromkeys(name.strip("()").split()[0] for name in self.writer.names.values()))
-
-    def opened(self) -> str:
-        """A tactic that unfolds the definitions of the section, none or all of them."""
-        return f"cbv delta [{self.all_names}]; " if self.writer.names else ""
+    def opened(self, node: Node) -> str:
+        """A tactic that unfolds the definitions below a node."""
+        names = [self.writer.names[each] for each in graph.topological([node]) if each in self.writer.names]
+        return f"cbv delta [{' '.join(names)}]; " if names else ""
 
     def is_positive(self, node: Node) -> bool:
         """Whether its sign can be read off."""
@@ -97,7 +93,7 @@ class Section:
         if node not in self._nonzero:
             text = self.writer(node)
             if self.is_positive(node) and "sigmoid" not in text:
-                proof = f"{self.opened()}apply nonzero_positive; pos."
+                proof = f"{self.opened(node)}apply nonzero_positive; pos."
                 self._nonzero[node] = self.lemma(f"{text} <> 0", proof, "z")
             else:
                 name = f"defined_{len(self.hypotheses) + 1}"

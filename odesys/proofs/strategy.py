@@ -114,7 +114,7 @@ def _closed(roots: Sequence[Node], depth: int, divisors: bool) -> list[Node]:
             if child not in level:
                 level[child] = deep
                 queue.append(child)
-    return [node for node in closed if node not in roots or node.op not in ("add", "mul")]
+    return list(closed)
 
 
 def residues(roots: Sequence[Node], seed: int = 1) -> list[Any] | None:

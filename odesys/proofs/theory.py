@@ -45,7 +45,7 @@ def comment(*lines: str) -> str:
 
 def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     """The file of statements, proved by scripts; raises `NotExported` with the reason where there is none."""
-    maps: dict[tuple[Node, ...], Map] = {}
+    maps: dict[Node, Map] = {}
     sides = [_sides(each, maps) for each in statements]
     positive = {name for each in statements for name in each.positive}
     nonnegative = {name for each in statements for name in each.nonnegative} - positive
@@ -79,26 +79,33 @@ def _titled(writer: Writer, bodies: list[tuple[str, str]], names: dict[str, str]
     return bodies
 
 
-def _sides(each: Stated, maps: dict[tuple[Node, ...], Map]) -> tuple[Side, Side]:
+def _sides(each: Stated, maps: dict[Node, Map]) -> tuple[Side, Side]:
     if each.residual:
         raise NotExported(f"the claim hands over only a difference that vanishes ({each.name}), not its two sides")
-    left, right = _side(each.left, maps), _side(each.right, maps)
+    if each.values:
+        values = dict(each.values)
+        first, second = graph.substitute([each.left, each.right], values)
+        left, right = (
+            _made(node, Substituted(root, values), maps) for node, root in ((first, each.left), (second, each.right))
+        )
+        return left, right
+    left, right = (_made(node, stated.origins.get(node), maps) for node in (each.left, each.right))
     if each.left is each.right:
         right = Side(each.right)  # one side is shown as it was made, the other as it is
     return left, right
 
 
-def _side(node: Node, maps: dict[tuple[Node, ...], Map]) -> Side:
-    origin: Substituted | None = stated.origins.get(node)
-    if origin is None:
+def _made(node: Node, origin: Substituted | None, maps: dict[Node, Map]) -> Side:
+    """A side with the map and the values that made it, where these are known."""
+    values = {} if origin is None else values_used(origin)
+    if origin is None or not values:
         return Side(node)
-    body, values = origin.root, values_used(origin)
-    if not values:
+    body = origin.root
+    if body.op in ("num", "sym"):
         return Side(node)
-    if (body,) not in maps:
-        parameters = tuple(sorted(graph.symbols([body])))
-        maps[(body,)] = Map(f"map_{len(maps) + 1}", body, parameters, {})
-    return Side(node, maps[(body,)], values)
+    if body not in maps:
+        maps[body] = Map(f"map_{len(maps) + 1}", body, tuple(sorted(graph.symbols([body]))), {})
+    return Side(node, maps[body], values)
 
 
 def _shown(side: Side) -> list[Node]:
@@ -139,14 +146,14 @@ def _statement(section: Section, k: int, each: Stated, pair: tuple[Side, Side], 
     if each.relation != EQUAL:
         from .signs import positive_term
 
-        middle = positive_term(section, each.right)
+        middle = positive_term(section, pair[1].node)
         theorem = f"0 < right_{k}"
-        proof = f"exact {middle}."
+        proof = f"exact (eq_ind_r (Rlt 0) {middle} {proofs[1]})."
     else:
-        between = equal_term(section, each.left, each.right)
+        between = equal_term(section, pair[0].node, pair[1].node)
         theorem = f"left_{k} = right_{k}"
         proof = f"exact (eq_trans {proofs[0]} (eq_trans {between} (eq_sym {proofs[1]})))."
-        if each.left is each.right and pair[0].made is None:
+        if pair[0].node is pair[1].node and pair[0].made is None is pair[1].made:
             counted["same"] += 1
     lemmas, section.lemmas = section.lemmas, []
     shown = [f"Definition right_{k} : R := {texts[1]}."]
