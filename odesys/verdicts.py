@@ -18,6 +18,7 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import Any
 
+from . import stated as statements
 from .shortening import shortened
 
 HOLDS, FAILS, UNDECIDED, UNTESTED = ANSWERS = ("holds", "fails", "undecided", "untested")
@@ -219,6 +220,8 @@ class Verdict:
         Its steps and sizes.
     parts : Mapping[str, Verdict], optional
         Verdicts of bullets or displays.
+    stated : tuple[Record, ...], optional
+        What was proved, while proofs are exported; empty otherwise.
 
     Examples
     --------
@@ -243,8 +246,11 @@ class Verdict:
     regime: Regime | None = None
     proof: Proof | None = None
     parts: Mapping[str, Verdict] = field(default_factory=dict)
+    stated: tuple[statements.Record, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        if self.evidence == Evidence.PROOF and not self.stated and statements.recording():
+            object.__setattr__(self, "stated", (statements.Unstated(),))
         if self.as_stated not in ANSWERS:
             raise ValueError(f"a verdict holds, fails, is undecided or untested, not {self.as_stated!r}")
         if not isinstance(self.evidence, Evidence):
@@ -293,6 +299,7 @@ class Verdict:
             seeds=self.seeds & other.seeds if self.seeds and other.seeds else self.seeds or other.seeds,
             regime=_weaker_regime(self.regime, other.regime),
             proof=self.proof & other.proof if self.proof and other.proof else self.proof or other.proof,
+            stated=tuple(dict.fromkeys((*self.stated, *other.stated))),
         )
 
     def adding(self, **details: Any) -> Verdict:
@@ -489,6 +496,14 @@ def _span(values: list[Any]) -> list[Any]:
     ends = [end for value in values for end in (value if isinstance(value, (tuple, list)) else [value])]
     listed = sorted(set(ends)) if all(not isinstance(end, str) for end in ends) else list(dict.fromkeys(ends))
     return listed if len(listed) <= _FEW else [listed[0], listed[-1]]
+
+
+def without_statements(verdict: Verdict) -> Verdict:
+    """The same verdict without the statements that were recorded for an export of proofs."""
+    parts = {name: without_statements(part) for name, part in verdict.parts.items()}
+    fixed = verdict.corrected and replace(verdict.corrected, verdict=without_statements(verdict.corrected.verdict))
+    with statements.recorded(False):
+        return replace(verdict, parts=parts, corrected=fixed, stated=())
 
 
 # ---- making verdicts -------------------------------------------------------------------------------------------------

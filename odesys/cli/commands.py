@@ -376,6 +376,10 @@ def verify(
     certificates: Annotated[
         Path | None, typer.Option("--certificates", metavar="DIR", help="Write certificates for tools/check_*.")
     ] = None,
+    proofs: Annotated[
+        Path | None, typer.Option("--proofs", metavar="DIR", help="Write proofs as Coq files and have them checked.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check/--no-check", help="Run Coq on the files of --proofs.")] = True,
     json: JsonFile = None,
 ) -> None:
     """Check the claims of papers: do the main theorems stand, and what has to be changed?
@@ -389,6 +393,7 @@ def verify(
     Examples: odesys verify two_mixture --json verify.json --errata errata.md
               odesys verify two_mixture --redraw 20 --seed 1
               odesys verify two_mixture --claim E.2 --level full
+              odesys verify two_mixture --claim D.1 --proofs proofs
     """
     from ..papers.verification import Request, run_command
     from ..papers.workers import available_cores
@@ -396,7 +401,20 @@ def verify(
     files.prepare(errata, json)
     chosen = _papers(names)
     cores = workers or available_cores()
-    request = Request(claim or [], level.value, mutations, redraw, seed, show_all, errata, json, cores, certificates)
+    request = Request(
+        claim or [],
+        level.value,
+        mutations,
+        redraw,
+        seed,
+        show_all,
+        errata,
+        json,
+        cores,
+        certificates,
+        proofs,
+        check,
+    )
     if not run_command(chosen, request):
         raise typer.Exit(1)
 

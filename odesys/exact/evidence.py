@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from ..sentences import say_number, say_point
+from ..stated import EQUAL, Stated
 from ..verdicts import HOLDS, Evidence, Proof, Verdict, Witness, certified, measured, refuted, undecided
 from .zero import Points, ZeroResult, in_short, zero_test
 
@@ -64,7 +67,16 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
     found = {"identities": len(residuals), "methods": methods}
     record = Proof(tuple(methods), len(residuals), assumed=assumptions(residuals.values(), positive))
-    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record)
+    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record, stated=_handed_over(residuals, positive, True))
+
+
+def _handed_over(sides: Mapping[str, Any], positive: Collection[str], residual: bool = False) -> tuple[Stated, ...]:
+    """What was proved, while proofs are exported: pairs of sides, or differences that should vanish."""
+    if not stated.recording():
+        return ()
+    pairs = {name: (side, graph.ZERO) if residual else side for name, side in sides.items()}
+    known = stated.names(positive)
+    return tuple(Stated(name, EQUAL, *map(graph.as_node, pair), known, (), residual) for name, pair in pairs.items())
 
 
 def assumptions(
@@ -110,7 +122,11 @@ def six_digits(ball: str | None) -> str:
 
 
 def equal(
-    pairs: Mapping[str, tuple[Node, Node]], positive: Collection[str] = (), *, points: Points | None = None
+    pairs: Mapping[str, tuple[Node, Node]],
+    positive: Collection[str] = (),
+    *,
+    points: Points | None = None,
+    given: Mapping[Node, Node] | None = None,
 ) -> Verdict:
     """Both members of every pair are the same expression.
 
@@ -122,6 +138,8 @@ def equal(
         Names taken to be positive.
     points : Points, optional
         Where witnesses come from; see `zero_test`.
+    given : Mapping[Node, Node], optional
+        Values put into both members first: the pairs agree there.
 
     Returns
     -------
@@ -131,10 +149,20 @@ def equal(
     Examples
     --------
     >>> x = graph.sym("x")
+    >>> equal({"at 1": (x**2, x)}, given={x: graph.ONE}).as_stated
+    'holds'
     >>> equal({"twice": (graph.exp(2 * x) - 1, graph.exp(x) * (graph.exp(x) - graph.exp(-x)))}).as_stated
     'holds'
     """
-    return identity({name: left - right for name, (left, right) in pairs.items()}, positive, points=points)
+    sides = [graph.as_node(side) for pair in pairs.values() for side in pair]
+    if given:
+        sides = graph.substitute(sides, given)
+    gaps = (left - right for left, right in zip(sides[::2], sides[1::2], strict=True))
+    verdict = identity(dict(zip(pairs, gaps, strict=True)), positive, points=points)
+    if not verdict.stated:
+        return verdict
+    values = tuple((given or {}).items())
+    return replace(verdict, stated=tuple(replace(each, values=values) for each in _handed_over(pairs, positive)))
 
 
 def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:

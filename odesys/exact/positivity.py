@@ -14,8 +14,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from .. import stated
 from ..expr import graph
 from ..expr.graph import ONE, Node, sym
+from ..stated import LESS, Stated
 from ..verdicts import Evidence, Proof, Verdict, proved, refuted, undecided
 from .evidence import assumptions, six_digits
 from .expansion import Expansion, TooLarge
@@ -151,7 +153,13 @@ def always_positive(
         return undecided("; ".join(left), Evidence.PROOF)
     shown = f"{len(nodes)} inequalities: {METHOD}" if len(nodes) > 1 else METHOD
     record = Proof((shown,), assumed=assumptions(nodes.values(), positive, nonnegative))
-    return replace(proved(inequalities=len(nodes), method=METHOD), proof=record)
+    known = stated.names(positive), stated.names(nonnegative)
+    handed = (Stated(name, LESS, graph.ZERO, graph.as_node(node), *known) for name, node in nodes.items())
+    return replace(
+        proved(inequalities=len(nodes), method=METHOD),
+        proof=record,
+        stated=tuple(handed) if stated.recording() else (),
+    )
 
 
 def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from .. import stated
 from . import gc_pause
 from .functions import FUNCTIONS as FUNCTIONS
 from .nodes import ONE as ONE
@@ -96,7 +97,10 @@ def substitute(roots: Sequence[Node], mapping: Mapping[Node, Node]) -> list[Node
     memo: dict[Node, Node] = {}
     for node in topological(roots):
         memo[node] = mapping[node] if node in mapping else rebuild(node, memo.__getitem__)
-    return [memo[root] for root in roots]
+    results = [memo[root] for root in roots]
+    if stated.recording():
+        stated.note_substitution(roots, mapping, results)
+    return results
 
 
 def partials(node: Node) -> list[tuple[Node, Node]]:

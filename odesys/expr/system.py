@@ -15,6 +15,7 @@ from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .. import stated
 from ..errors import EquationError
 from ..shortening import shortened, some
 from . import graph
@@ -294,7 +295,11 @@ class System:
         >>> System.from_equations({"x": 2 * x}).equations["x"] == 2 * x
         True
         """
-        return dict(zip(self.names, self.nodes, strict=True))
+        found = dict(zip(self.names, self.nodes, strict=True))
+        if stated.recording():
+            what = "rate_of" if self.kind == "flow" else "next"
+            stated.note_titles({node: f"{what}_{name}" for name, node in found.items()})
+        return found
 
     @property
     def dimension(self) -> int:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from .laboratory import Part
     from .mutation import Mutation
+    from .proof_files import ProofCheck
 
 KINDS = ("identity", "inequality", "order", "probability", "existence", "definition", "condition")
 NOT_JUDGED = ("definition", "condition")  # neither true nor false: out of every score
@@ -125,6 +126,7 @@ class Outcome:
     reads: frozenset[Part] | None = None
     rests_on_failed: tuple[str, ...] = ()
     stands: str | None = None  # of a main theorem, see `odesys.papers.survival`
+    proof_check: ProofCheck | None = None  # of a proof, where proofs were exported
 
     @property
     def as_expected(self) -> bool:
@@ -157,6 +159,7 @@ class Outcome:
             "stands": self.stands,
             "expected": claim.expect,
             "seconds": self.seconds,
+            **({"proof_check": self.proof_check.as_json()} if self.proof_check else {}),
         }
 
 

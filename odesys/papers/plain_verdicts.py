@@ -46,7 +46,8 @@ def to_plain(value: Any) -> Any:
     name = type(value).__name__
     if _RECORDS.get(name) is not type(value):
         raise ValueError(f"a {name} can not be kept")
-    return {_TAG: name, "of": {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}}
+    kept = (each.name for each in fields(value) if each.name != "stated")  # that is for an export of proofs only
+    return {_TAG: name, "of": {each: to_plain(getattr(value, each)) for each in kept}}
 
 
 def from_plain(data: Any) -> Any:

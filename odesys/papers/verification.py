@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from .. import files
+from ..proofs.checking import WITHOUT_COQ, coq_version
 from ..sentences import say_answer, say_witness
 from ..terminal import Progress, print_files, print_table, progress_bar, say
 from ..tex.documents import tex_templates
@@ -17,6 +18,7 @@ from ..verdicts import ANSWERS, FAILS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claims import Claim, ClaimBook, Outcome
 from .mutation_runs import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper
+from .proof_files import ProofFile, check_proofs, proof_lines
 from .redraw import FLIP_LIMIT, redraw, redraw_lines
 from .survival import causes, few_open, score, theorem_answers, with_survival
 from .workers import Answer, run_tasks, tasks_of
@@ -30,11 +32,13 @@ def verify(
     paper: str = "",
     rescue: Callable[[list[Outcome]], None] | None = None,
     known: Mapping[str, Answer] | None = None,
+    proofs: list[ProofFile] | None = None,
 ) -> list[Outcome]:
     """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
 
     With several `workers` the processes find the book as that of `paper` (its name by default). Where someone
-    interrupts, `rescue` is given the outcomes so far. Answers that are `known` are not asked for again.
+    interrupts, `rescue` is given the outcomes so far. Answers that are `known` are not asked for again. What was proved
+    is put into `proofs`, where that is given.
     """
     arrived: list[Answer] = []
     open_ones = [claim for claim in claims if claim.id not in (known or {})]
@@ -44,11 +48,13 @@ def verify(
         return with_survival(book, [_outcome(claim, found[claim.id]) for claim in claims if claim.id in found])
 
     try:
-        run_tasks(paper or book.paper, book, tasks_of(open_ones), workers, progress, arrived)
+        run_tasks(paper or book.paper, book, tasks_of(open_ones, proofs=proofs is not None), workers, progress, arrived)
     except KeyboardInterrupt:
         if rescue is not None:
             rescue(outcomes())
         raise
+    if proofs is not None:
+        proofs += [answer.proof for answer in arrived if answer.proof is not None]
     return outcomes()
 
 
@@ -71,6 +77,8 @@ class Request:
     json: Path | None = None
     workers: int = 1
     certificates: Path | None = None
+    proofs: Path | None = None
+    check: bool = True
 
 
 def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
@@ -91,9 +99,20 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
         book = paper.book()
         chosen = book.select(request.ids, "full" if request.redraw else request.level)
         with progress_bar(f"verifying {paper.name}") as progress:
-            outcomes = verify(book, chosen, progress, request.workers, name, rescue)
+            proofs: list[ProofFile] | None = None if request.proofs is None else []
+            outcomes = verify(book, chosen, progress, request.workers, name, rescue, proofs=proofs)
             found = _extra_runs(name, book, outcomes, request, progress)
         show(paper.name, book, outcomes, request.show_all, bool(request.ids))
+        if request.proofs is not None:
+            folder = request.proofs / paper.name
+            with progress_bar("checking proofs") as progress:
+                outcomes, written = check_proofs(
+                    outcomes, proofs or [], folder, request.check, request.workers, progress
+                )
+            print_files(written)
+            typer.echo("\n".join(proof_lines(outcomes)))
+            if request.check and not coq_version():
+                typer.echo(WITHOUT_COQ)
         done += outcomes
         if "mutations" in found:
             more["mutations"][paper.name] = found["mutations"]

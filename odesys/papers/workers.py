@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
 
@@ -23,11 +23,13 @@ import numpy as np
 
 from ..errors import IntegrationError, OdesysError
 from ..expr import gc_pause
+from ..stated import recorded
 from ..terminal import Progress
-from ..verdicts import Verdict, Witness
+from ..verdicts import Verdict, Witness, without_statements
 from .claims import CheckError, Claim, ClaimBook
 from .draw import OWN_DRAW, Draw
 from .laboratory import Part
+from .proof_files import ProofFile, proof_file
 
 NO_RUN, REFUSED = "no such run", "refused"
 
@@ -39,6 +41,7 @@ class Task:
     mutation: str
     claims: tuple[str, ...]
     draw: Draw = OWN_DRAW
+    proofs: bool = False  # whether proofs are exported
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Answer:
     problem: str = ""  # NO_RUN or REFUSED
     sentence: str = ""
     draw: Draw = OWN_DRAW
+    proof: ProofFile | None = None
 
 
 def available_cores() -> int:
@@ -71,12 +75,21 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW) -> list[Task]:
+def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False) -> list[Task]:
     """One task for all claims that are checked by functions of one module, in the order of their first claims."""
     modules: dict[str, list[str]] = {}
     for claim in claims:
         modules.setdefault(claim.check.__module__, []).append(claim.id)
-    return [Task(mutation, tuple(ids), draw) for ids in modules.values()]
+    return [Task(mutation, tuple(ids), draw, proofs) for ids in modules.values()]
+
+
+def proved_answer(book: ClaimBook, id: str) -> Answer:
+    """Check one claim and write down what was proved; the statements themselves stay in this process."""
+    with recorded():
+        found = answer(book, id, "")
+        assert found.verdict is not None  # on the unbroken system a check that does not come to a verdict raises
+        proof = proof_file(book.paper, book[id], found.verdict)
+    return replace(found, verdict=without_statements(found.verdict), proof=proof)
 
 
 def answer(book: ClaimBook, id: str, mutation: str, draw: Draw = OWN_DRAW) -> Answer:
@@ -138,7 +151,7 @@ def _one_after_the_other(book: ClaimBook, tasks: Sequence[Task], progress: Progr
     for task in tasks:
         for id in task.claims:
             progress(f"{id} {task.mutation}".strip(), done / total)
-            yield answer(book, id, task.mutation, task.draw)
+            yield proved_answer(book, id) if task.proofs else answer(book, id, task.mutation, task.draw)
             done += 1
 
 
@@ -150,6 +163,8 @@ def _work(paper: str, task: Task) -> list[Answer]:
     if found.book is None:
         raise CheckError(f"{paper} has no registered claims in a worker process")
     book = found.book()
+    if task.proofs:
+        return [_sendable(proved_answer(book, id), book.paper) for id in task.claims]
     return [_sendable(answer(book, id, task.mutation, task.draw), book.paper) for id in task.claims]
 
 

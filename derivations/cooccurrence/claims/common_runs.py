@@ -34,8 +34,12 @@ SEEDS = 20
 SAME = 1e-5
 ROUTES = "both integrations have a relative tolerance of 1e-8 or less; differences of class sums lose two digits"
 WIDEST = 1e-5
-LIMIT = "networks of m = 10^15 differ from infinite width by m^(-1/2), which differences of class sums raise by two digits"
-WHY_MEASURED = "along trajectories of random networks; no bound of what they do up to T_1 or later was found in closed form"
+LIMIT = (
+    "networks of m = 10^15 differ from infinite width by m^(-1/2), which differences of class sums raise by two digits"
+)
+WHY_MEASURED = (
+    "along trajectories of random networks; no bound of what they do up to T_1 or later was found in closed form"
+)
 Reader = Callable[[Any], Any]
 Point = Mapping[str, Any]
 SIZES = ("n", "L")  # paths of networks of infinite width

@@ -124,9 +124,7 @@ def _frame(lab: Laboratory, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return np.array(rows), np.array(labels), np.array(weights), classes
 
 
-def run_sums(
-    lab: Laboratory, n: int, L: int, scale: Scales, starts: np.ndarray, taus: tuple[float, ...]
-) -> list[Sums]:
+def run_sums(lab: Laboratory, n: int, L: int, scale: Scales, starts: np.ndarray, taus: tuple[float, ...]) -> list[Sums]:
     """Runs from `starts` (seeds, 3 + n), all together, recorded at `taus`."""
     has, labels, weights, classes = _frame(lab, n)
     free = L - has.sum(axis=1)

@@ -1,0 +1,164 @@
+"""Claims to files of proofs: what a verdict's proof handed over, as a theory of Coq, or the reason why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import OdesysError
+from ..proofs.checking import (
+    WITHOUT_COQ,
+    Checked,
+    check_folder,
+    coq_version,
+    write_folder,
+)
+from ..proofs.terms import NotExported
+from ..proofs.theory import theory
+from ..stated import Stated, Unstated
+from ..terminal import Progress
+from ..verdicts import Evidence, Verdict
+from .claims import Claim, Outcome
+
+CHECKER = "Coq"
+RESIDUAL = "hands over only a difference that vanishes, not its two sides"
+
+
+@dataclass(frozen=True)
+class ProofFile:
+    """The file of one claim: its text, and what of the claim is not in it."""
+
+    claim: str
+    name: str
+    text: str = ""
+    statements: int = 0
+    by_definition: int = 0
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProofCheck:
+    """What a proof assistant says of a claim; `sealed` if it checked all of it.
+
+    Statements `by_definition` are those whose sides have one normal form: there is nothing to check in them.
+    """
+
+    file: str
+    version: str
+    seconds: float
+    axioms: tuple[str, ...]
+    statements: int
+    by_definition: int
+    why: str
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the kernel checked every statement, and at least one that is not so by definition."""
+        return not self.why
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields."""
+        return {
+            "checker": CHECKER,
+            "version": self.version or None,
+            "sealed": self.sealed,
+            "seconds": self.seconds,
+            "axioms": list(self.axioms),
+            "file": self.file or None,
+            "statements": self.statements,
+            "by_definition": self.by_definition,
+            "why": self.why or None,
+        }
+
+
+def file_name(claim: str) -> str:
+    """The file of a claim.
+
+    >>> file_name("E.4(15)"), file_name("6.1/exists")
+    ('claim_E_4_15.v', 'claim_6_1_exists.v')
+    """
+    return f"claim_{re.sub('[^A-Za-z0-9]+', '_', claim).strip('_')}.v"
+
+
+def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
+    """The file for a claim that was proved while statements were recorded; None for any other evidence."""
+    if verdict.evidence != Evidence.PROOF:
+        return None
+    stated = [each for each in verdict.stated if isinstance(each, Stated) and not each.residual]
+    missing = [each.why for each in verdict.stated if isinstance(each, Unstated)]
+    only = [each.name for each in verdict.stated if isinstance(each, Stated) and each.residual]
+    if only:
+        more = f" and {len(only) - 1} more" if len(only) > 1 else ""
+        missing.append(f"{only[0]}{more} {RESIDUAL}")
+    name = file_name(claim.id)
+    title = (
+        f"{paper} {claim.id}: {claim.title}" + (f" [{claim.where}]" if claim.where else ""),
+        f"as printed: {claim.statement}",
+        f"read as: {claim.reading}" if claim.reading else "",
+    )
+    if not stated:
+        return ProofFile(claim.id, "", missing=tuple(missing))
+    try:
+        found = theory(title, stated)
+    except NotExported as error:
+        return ProofFile(claim.id, "", missing=(*missing, str(error)))
+    except RecursionError:
+        return ProofFile(claim.id, "", missing=(*missing, "the expression is nested too deeply"))
+    except OdesysError as error:
+        return ProofFile(claim.id, "", missing=(*missing, str(error)))
+    if found.by_definition == found.statements:
+        missing.append("both sides of every statement have one normal form, so that there is nothing to check")
+    return ProofFile(claim.id, name, found.text, found.statements, found.by_definition, tuple(missing))
+
+
+def check_proofs(
+    outcomes: Iterable[Outcome],
+    proofs: Iterable[ProofFile],
+    folder: Path,
+    check: bool,
+    workers: int,
+    progress: Progress,
+) -> tuple[list[Outcome], list[Path]]:
+    """Write the files and check them; the outcomes with what was found, and the files."""
+    by_claim = {each.claim: each for each in proofs}
+    written = {each.name: each.text for each in by_claim.values() if each.text}
+    paths = write_folder(folder, written)
+    version = coq_version() if check else ""
+    answers: dict[str, Checked] = {}
+    if version:
+        answers = check_folder(folder, list(written), workers, progress)
+    unchecked = WITHOUT_COQ if check else "not checked, as asked for"
+    found = []
+    for outcome in outcomes:
+        proof = by_claim.get(outcome.claim.id)
+        if proof is not None:
+            outcome = replace(outcome, proof_check=_answer(proof, answers.get(proof.name), version, unchecked, folder))
+        found.append(outcome)
+    return found, paths
+
+
+def _answer(proof: ProofFile, said: Checked | None, version: str, unchecked: str, folder: Path) -> ProofCheck:
+    missing = "; ".join(dict.fromkeys(proof.missing))
+    file = f"{folder.name}/{proof.name}" if proof.name else ""
+    counted = proof.statements, proof.by_definition
+    if not proof.text:
+        return ProofCheck("", version, 0.0, (), 0, 0, f"not exported: {missing}")
+    if said is None:
+        return ProofCheck(file, "", 0.0, (), *counted, missing or unchecked)
+    if not said.ok:
+        return ProofCheck(file, said.version, said.seconds, said.axioms, *counted, f"does not check: {said.why}")
+    return ProofCheck(file, said.version, said.seconds, said.axioms, *counted, missing and f"in part: {missing}")
+
+
+def proof_lines(outcomes: Iterable[Outcome]) -> list[str]:
+    """How many proofs are sealed, and why the others are not."""
+    asked = [o for o in outcomes if o.proof_check is not None]
+    sealed = [o for o in asked if o.proof_check is not None and o.proof_check.sealed]
+    lines = [f"{len(sealed)} of {len(asked)} proofs checked by the kernel of {CHECKER}"]
+    lines += [
+        f"    {o.claim.id}: {o.proof_check.why}" for o in asked if o.proof_check is not None and o.proof_check.why
+    ]
+    return lines

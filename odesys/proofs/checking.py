@@ -1,0 +1,186 @@
+"""Running Coq on files of proofs: in parallel, with limits of time and memory, and each content only once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib.resources import files as resources
+from pathlib import Path
+
+from ..files import write_text
+from ..jit.code_store import cache_folder
+
+SECONDS, MEMORY = 120, 3 * 2**30  # of one file
+PACKAGES = "coq"
+WITHOUT_COQ = (
+    f"Coq was not found, so the files were written and not checked; on Debian: apt install {PACKAGES}, "
+    f"then again with the same options, or coqc -R . Odesys FILE.v in the folder"
+)
+# the axioms of the real numbers in the standard library of Coq, and what they stand on
+AXIOMS_OF_THE_REALS = frozenset(
+    {
+        "ClassicalDedekindReals.sig_not_dec",
+        "ClassicalDedekindReals.sig_forall_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+        "Classical_Prop.classic",
+    }
+)
+PRELUDE = "prelude.v"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What Coq said of a file."""
+
+    file: str
+    ok: bool
+    seconds: float
+    axioms: tuple[str, ...] = ()
+    why: str = ""
+    version: str = ""
+
+
+@lru_cache(maxsize=1)
+def coq_version() -> str:
+    """The version of Coq on this machine, empty without one."""
+    if shutil.which("coqc") is None:
+        return ""
+    said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"version (\S+)", said)
+    return found.group(1) if found else ""
+
+
+def prelude_text() -> str:
+    """The file that all others need."""
+    return (resources("odesys.proofs") / PRELUDE).read_text("utf-8")
+
+
+def write_folder(folder: Path, theories: Mapping[str, str]) -> list[Path]:
+    """Write files by name, with the prelude and the description of the project."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {PRELUDE: prelude_text(), **theories}
+    listed = "\n".join(texts)
+    texts = {"_CoqProject": f"-R . Odesys\n{listed}\n", **texts}
+    return [write_text(folder / name, text) for name, text in texts.items()]
+
+
+def check_folder(
+    folder: Path, names: Sequence[str], workers: int, progress: Callable[[str, float], None]
+) -> dict[str, Checked]:
+    """What Coq says of the files of a folder, by name; the prelude is compiled first."""
+    version = coq_version()
+    found: dict[str, Checked] = {}
+    open_ones = []
+    for name in names:
+        kept = _kept(folder / name, version)
+        if kept is None:
+            open_ones.append(name)
+        else:
+            found[name] = kept
+    if open_ones:
+        first = _run(folder, PRELUDE)
+        if not first.ok:
+            return {name: Checked(name, False, 0.0, (), f"the prelude: {first.why}", version) for name in names}
+        with ThreadPoolExecutor(max(1, workers)) as pool:
+            futures = {pool.submit(_run, folder, name): name for name in open_ones}
+            for done, future in enumerate(as_completed(futures), start=1):
+                name = futures[future]
+                found[name] = future.result()
+                _keep(folder / name, version, found[name])
+                progress(f"checking {name}", done / len(open_ones))
+        for left in (".vo", ".vok", ".vos", ".glob"):
+            for file in folder.glob(f"*{left}"):
+                file.unlink()
+        for file in folder.glob(".*.aux"):
+            file.unlink()
+    return {name: found[name] for name in names}
+
+
+def _limits() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+
+def _run(folder: Path, name: str) -> Checked:
+    """One file; time is processor time, so that a busy machine changes no answer."""
+    before = time.perf_counter()
+    command = ["coqc", "-R", ".", "Odesys", name]
+    try:
+        said = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10 * SECONDS,
+            preexec_fn=_limits,  # noqa: PLW1509  threads only wait here
+        )
+    except subprocess.TimeoutExpired:
+        return Checked(name, False, 10.0 * SECONDS, (), "took too long", coq_version())
+    seconds = round(time.perf_counter() - before, 2)
+    if said.returncode != 0:
+        return Checked(name, False, seconds, (), _reason(folder / name, said), coq_version())
+    axioms = read_axioms(said.stdout)
+    strange = [axiom for axiom in axioms if axiom not in AXIOMS_OF_THE_REALS]
+    why = f"rests on {', '.join(strange)}, which is no axiom of the reals" if strange else ""
+    return Checked(name, not strange, seconds, axioms, why, coq_version())
+
+
+def read_axioms(said: str) -> tuple[str, ...]:
+    """The names below ``Axioms:`` in what ``Print Assumptions`` says; empty where all is closed.
+
+    >>> read_axioms("Axioms:\\nClassical_Prop.classic : forall P : Prop, P \\\\/ ~ P\\nmine\\n  : False\\n")
+    ('Classical_Prop.classic', 'mine')
+    """
+    _, found, listed = said.partition("Axioms:\n")
+    return tuple(dict.fromkeys(re.findall(r"^([A-Za-z_][\w.']*)(?= :|$)", listed, re.M))) if found else ()
+
+
+def _reason(file: Path, said: subprocess.CompletedProcess[str]) -> str:
+    """Which lemma is not proved, and what Coq says of it, in a line."""
+    if said.returncode < 0:
+        return f"stopped at the limit of {SECONDS} s or {MEMORY // 2**30} GB"
+    place = re.search(r"line (\d+)", said.stderr)
+    lemma = ""
+    if place:
+        before = file.read_text("utf-8").splitlines()[: int(place.group(1))]
+        names = [line.split()[1] for line in before if line.startswith(("Lemma ", "Theorem ", "Definition "))]
+        lemma = f"{names[-1]}: " if names else ""
+    message = " ".join(said.stderr.partition("Error:")[2].split()) or "out of memory or time"
+    return f"{lemma}{message[:160]}"
+
+
+def _place(file: Path, version: str) -> Path | None:
+    folder = cache_folder()
+    if folder is None or not version:
+        return None
+    content = f"{version}\n{prelude_text()}\n{file.read_text('utf-8')}"
+    return folder / "proofs" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
+
+
+def _kept(file: Path, version: str) -> Checked | None:
+    place = _place(file, version)
+    with suppress(OSError, ValueError, TypeError):
+        if place is not None:
+            data = json.loads(place.read_text("utf-8"))
+            return Checked(**{**data, "axioms": tuple(data["axioms"]), "file": file.name})
+    return None
+
+
+def _keep(file: Path, version: str, found: Checked) -> None:
+    place = _place(file, version)
+    with suppress(OSError):
+        if place is not None and found.ok:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_text(place, json.dumps(asdict(found)))

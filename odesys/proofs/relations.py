@@ -1,0 +1,254 @@
+"""What the engine knows of functions, as lemmas: exponentials of sums, sigmoids, hyperbolic functions, square roots.
+
+Each function in a statement is expressed by atoms (exponentials of single terms) with a lemma of its own; what is left
+is algebra in the atoms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ..exact.expansion import factors, linear_terms
+from ..exact.rewriting import Rewriter
+from ..expr import graph
+from ..expr.graph import Node
+from .section import Section
+from .strategy import root_parts
+from .terms import NotExported, Writer
+
+MOST_TERMS = 24  # of an exponent, counted with multiplicity
+THROUGH = {"sigmoid": "sigmoid", "tanh": "tanh, sinh, cosh", "sinh": "sinh", "cosh": "cosh"}
+
+
+@dataclass
+class Atoms:
+    """Functions in some expressions by variables of a lemma, what is known of these, and the facts about the section.
+
+    Attributes
+    ----------
+    inside : names of nodes in the lemma.
+    variables, values : quantified names, and what they stand for in the section.
+    known, facts : premises of the lemma, and their proofs.
+    positive : variables that are positive.
+    rules : names of premises that say what a square is.
+    """
+
+    section: Section
+    inside: dict[Node, str] = field(default_factory=dict)
+    variables: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    positive: list[Node] = field(default_factory=list)
+    meaning: dict[Node, Node] = field(default_factory=dict)  # of atoms of the rewriter
+    rewritten: list[Node] = field(default_factory=list)
+
+    def variable(self, node: Node, value: str, name: str = "") -> str:
+        """A variable of the lemma for a node."""
+        if node not in self.inside:
+            self.inside[node] = name or f"f{len(self.variables)}"
+            self.variables.append(self.inside[node])
+            self.values.append(value)
+        return self.inside[node]
+
+    def symbol(self, node: Node) -> str:
+        """A variable of the lemma for a symbol; a prime tells it from that of the section."""
+        text = self.section.symbols[node.args[0]]
+        return self.variable(node, text, f"{text}'")
+
+    def premise(self, known: str, fact: str) -> None:
+        """A premise of the lemma with its proof."""
+        if known not in self.known:
+            self.known.append(known)
+            self.facts.append(fact)
+
+
+def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
+    """All functions and roots below some expressions, expressed by atoms."""
+    roots = list(roots)
+    rewriter = Rewriter(section.positive)
+    found = Atoms(section)
+    try:
+        found.rewritten = rewriter(roots)
+    except ZeroDivisionError:
+        raise NotExported("a divisor vanishes") from None
+    real = _Real(rewriter)
+    for node in _outermost(roots):
+        if node.op == "sym":
+            found.symbol(node)
+    for node in _outermost(roots):
+        if node.op in ("num", "sym", "add") or (node.op == "mul" and not _is_root(node)):
+            continue
+        text = section.writer(node)
+        if node.op == "mul":
+            _square_root(found, node)
+            continue
+        expressed = rewriter._memo[node]
+        if real(expressed) is node and expressed.op == "sym":
+            found.variable(node, text)
+            found.meaning[expressed] = node
+            if node.op == "exp":
+                _positive_atom(found, node)
+            continue
+        fact = _expressed(section, rewriter, real, node, expressed)
+        for atom in (a for a in graph.topological([expressed]) if a.op == "sym" and a in rewriter.meaning):
+            actual = real(atom)
+            found.variable(actual, section.writer(actual))
+            found.meaning[atom] = actual
+            if actual.op == "exp":
+                _positive_atom(found, actual)
+        for plain in (a for a in graph.topological([expressed]) if a.op == "sym" and a not in rewriter.meaning):
+            found.symbol(plain)
+        atoms = {atom: found.inside[actual] for atom, actual in found.meaning.items()}
+        inner = Writer(section.symbols, {**found.inside, **atoms})
+        result = inner(expressed)
+        found.premise(f"{found.variable(node, text)} = {result}", fact)
+    return found
+
+
+def _positive_atom(found: Atoms, node: Node) -> None:
+    found.premise(f"0 < {found.inside[node]}", f"(exp_pos {found.section.writer(node.args[0])})")
+    found.positive.append(node)
+
+
+def _outermost(roots: Iterable[Node]) -> list[Node]:
+    """Nodes that can be seen without looking into a function or under a root; roots are listed as powers 1/q."""
+    seen = dict.fromkeys(roots)
+    queue = list(seen)
+    for node in queue:
+        if node.op == "add":
+            children = [t for _, t in node.args]
+        elif node.op == "mul" and not _is_root(node):
+            children = [root_parts(b, e)[0] if e.denominator > 1 else b for b, e in node.args]
+        else:
+            children = []
+        for child in children:
+            if child not in seen:
+                seen[child] = None
+                queue.append(child)
+    return list(seen)
+
+
+def _is_root(node: Node) -> bool:
+    return len(node.args) == 1 and node.args[0][1].numerator == 1 and node.args[0][1].denominator > 1
+
+
+def _square_root(found: Atoms, node: Node) -> None:
+    """A square root by its square; the base must be known to be positive."""
+    ((base, exponent),) = node.args
+    if exponent != Fraction(1, 2):
+        raise NotExported("roots other than square roots are not exported yet")
+    if not found.section.is_positive(base):
+        raise NotExported("a square root of something whose sign is not known")
+    section = found.section
+    text = section.writer(base)
+    fact = section.lemma(f"0 < {text}", f"{section.opened(base)}pos.", "p")
+    for each in _outermost([base]):
+        if each.op == "sym":
+            found.symbol(each)
+        elif each.op not in ("num", "add", "mul"):
+            raise NotExported(f"a function, {each.op}, under a root")
+    name = found.variable(node, f"(sqrt {text})")
+    inner = Writer(section.symbols, dict(found.inside))
+    found.premise(f"0 < {name}", f"(sqrt_lt_R0 _ {fact})")
+    found.premise(f"{name} * {name} = {inner(base)}", f"(sqrt_positive_square _ {fact})")
+
+
+class _Real:
+    """Atoms of a rewriter as the functions they stand for."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self.rewriter = rewriter
+
+    def __call__(self, node: Node) -> Node:
+        atoms = [a for a in graph.topological([node]) if a in self.rewriter.meaning]
+        if not atoms:
+            return node
+        return graph.substitute([node], {atom: self._meaning(atom) for atom in atoms})[0]
+
+    def _meaning(self, atom: Node) -> Node:
+        kind, argument = self.rewriter.meaning[atom]
+        if kind == "edge":
+            raise NotExported("a gate and its opposite meet")
+        return graph.call(kind, self(argument))
+
+
+def _expressed(section: Section, rewriter: Rewriter, real: _Real, node: Node, expressed: Node) -> str:
+    """A lemma: a function equals its expression in atoms."""
+    (argument,) = node.args
+    if node.op == "exp":
+        return _exponential(section, rewriter, real, argument)
+    if node.op not in THROUGH:
+        raise NotExported(f"what is known of the function {node.op} is not exported yet")
+    fact = _exponential(section, rewriter, real, argument)
+    text, result = section.writer(node), Writer(section.symbols, dict(section.writer.names))(real(expressed))
+    proof = (
+        f"unfold {THROUGH[node.op]}; rewrite ?exp_Ropp; rewrite !{fact}; "
+        f"repeat match goal with |- context [exp ?t] => "
+        f"let P := fresh in assert (P := exp_pos t); revert P; generalize (exp t); intros end; field; nonzero."
+    )
+    return section.lemma(f"{text} = {_in_atoms(section, real, expressed)}", proof, "r") if result else ""
+
+
+def _in_atoms(section: Section, real: _Real, expressed: Node) -> str:
+    """An expression of atoms, written with the functions they stand for, in the order of the atoms."""
+    names = {a: section.writer(real(a)) for a in graph.topological([expressed]) if a in real.rewriter.meaning}
+    return Writer(section.symbols, names)(expressed)
+
+
+def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: Node) -> str:
+    """A lemma: the exponential of a sum is the product of powers of exponentials of its terms."""
+    new = rewriter._rules["exp"](rewriter.normal(rewriter._memo[argument]))
+    terms: list[tuple[int, str]] = []
+    for coefficient, term in linear_terms(new):
+        if coefficient != 1 or len(linear_terms(new)) > 1:
+            raise NotExported("a logarithm in an exponent is not exported yet")
+        for atom, power in factors(term):
+            kind, inner = rewriter.meaning.get(atom, ("", atom))
+            if kind != "exp" or power.denominator != 1:
+                raise NotExported("a fractional multiple in an exponent is not exported yet")
+            terms.append((int(power), section.writer(real(inner))))
+    if sum(abs(count) for count, _ in terms) > MOST_TERMS:
+        raise NotExported("an exponent with too many terms")
+    raw = " + ".join(f"{'' if count > 0 else '- '}{text}" for count, text in terms for _ in range(abs(count))) or "0"
+    opened = section.opened(argument)
+    text = section.writer(argument)
+    proof = f"replace {text} with ({raw}) by ({opened}first [ring | field; nonzero]); "
+    proof += "rewrite ?exp_plus, ?exp_Ropp, ?exp_0; first [ring | field; nonzero]."
+    return section.lemma(f"exp {text} = {_in_atoms(section, real, new)}", proof, "r")
+
+
+def related_term(section: Section, left: Node, right: Node) -> str:
+    """A proof term of an equality with what is known of the functions in it."""
+    found = atoms_of(section, [left, right])
+    writer = Writer(section.symbols, dict(found.inside))
+    divisors = divisors_of([left, right])
+    conditions = [f"{writer(divisor)} <> 0" for divisor in divisors]
+    facts = [section.nonzero(divisor) for divisor in divisors]
+    squares = [k for k, known in enumerate(found.known) if " * " in known and known.split(" = ")[0].count("*") == 1]
+    names = [f"K{k}" for k in range(len(found.known))]
+    forall = f"forall {' '.join(found.variables)} : R, " if found.variables else ""
+    statement = forall + " -> ".join([*found.known, *conditions, f"{writer(left)} = {writer(right)}"])
+    equations = [k for k, known in enumerate(found.known) if "<" not in known and k not in squares]
+    put = f"intros {' '.join(found.variables)} {' '.join(names)}; intros; "
+    put += "".join(f"rewrite ?K{k} in *; " for k in equations)
+    if squares:
+        use = " ".join(f"K{k}" for k in squares)
+        put += f"first [ field [{use}]; nonzero | field; nonzero ]."
+    else:
+        put += "field; nonzero."
+    name = section.lemma(statement, put, "a")
+    return f"({' '.join([name, *(f'({value})' for value in found.values), *found.facts, *facts])})"
+
+
+def divisors_of(roots: list[Node]) -> list[Node]:
+    """Bases of negative powers, roots among them, outside of functions."""
+    found: dict[Node, None] = {}
+    for node in _outermost(roots):
+        if node.op == "mul" and not _is_root(node):
+            for base, exponent in node.args:
+                if exponent < 0:
+                    found[root_parts(base, exponent)[0] if exponent.denominator > 1 else base] = None
+    return list(found)

@@ -1,0 +1,138 @@
+"""A section of a Coq file: variables, hypotheses, definitions, and lemmas that were needed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from ..expr import graph
+from ..expr.graph import Node
+from .strategy import Outline, choose, root_parts
+from .terms import Writer
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A variable of an algebraic lemma that equals a root of the outline, with its value and the reason."""
+
+    variable: str
+    root: int
+    value: str
+    fact: str
+
+
+class Section:
+    """Collects what the statements of one claim need; `writer` knows the names of shared parts."""
+
+    def __init__(self, writer: Writer, positive: Iterable[str], nonnegative: Iterable[str]) -> None:
+        self.writer = writer
+        self.symbols = dict(writer.symbols)
+        self.positive, self.nonnegative = set(positive), set(nonnegative)
+        self.lemmas: list[str] = []  # with their proofs, in order
+        self.hypotheses: dict[str, str] = {}  # by name, what the statements assume besides signs of symbols
+        self._nonzero: dict[Node, str] = {}
+        self._known: dict[str, str] = {}
+        self._count = 0
+
+    def fresh(self, kind: str) -> str:
+        """A new name."""
+        self._count += 1
+        return f"{kind}{self._count}"
+
+    def lemma(self, statement: str, proof: str, kind: str = "h") -> str:
+        """Put a lemma down and return its name."""
+        if statement in self._known:
+            return self._known[statement]
+        name = self._known[statement] = self.fresh(kind)
+        self.lemmas.append(f"Lemma {name} : {statement}.\nProof. {proof} Qed.")
+        return name
+
+    def opened(self, node: Node) -> str:
+        """A tactic that unfolds the definitions below a node."""
+        names = [self.writer.names[each] for each in graph.topological([node]) if each in self.writer.names]
+        return f"cbv delta [{' '.join(names)}]; " if names else ""
+
+    def is_positive(self, node: Node) -> bool:
+        """Whether its sign can be read off."""
+        match node.op:
+            case "num":
+                return node.args[0] > 0  # type: ignore[no-any-return]
+            case "sym":
+                return node.args[0] in self.positive
+            case "add":
+                signs = [(c > 0, t is graph.ONE or self.is_positive(t), self.is_nonnegative(t)) for c, t in node.args]
+                return all(c and weak for c, _, weak in signs) and any(strict for _, strict, _ in signs)
+            case "mul":
+                return all(self.is_positive(b) for b, _ in node.args)
+        return node.op in ("exp", "sigmoid")
+
+    def is_nonnegative(self, node: Node) -> bool:
+        """Whether it can be read off that it is not negative."""
+        if node.op == "sym":
+            return node.args[0] in self.positive | self.nonnegative
+        if node.op == "mul":
+            return all(
+                self.is_positive(b) or (e > 0 and (e.denominator == 2 or e % 2 == 0 or self.is_nonnegative(b)))
+                for b, e in node.args
+            )
+        if node.op == "add":
+            return all(c > 0 and self.is_nonnegative(t) for c, t in node.args)
+        return self.is_positive(node) or node.op == "step"
+
+    def given(self, statement: str) -> str:
+        """A hypothesis of the statements: a part of an expression that was given a value."""
+        for name, known in self.hypotheses.items():
+            if known == statement:
+                return name
+        name = f"given_{len(self.hypotheses) + 1}"
+        self.hypotheses[name] = statement
+        return name
+
+    def nonzero(self, node: Node) -> str:
+        """A fact that an expression is not zero: a lemma if it is positive, else a hypothesis of the statements."""
+        if node not in self._nonzero:
+            text = self.writer(node)
+            if self.is_positive(node) and "sigmoid" not in text:
+                proof = f"{self.opened(node)}apply nonzero_positive; pos."
+                self._nonzero[node] = self.lemma(f"{text} <> 0", proof, "z")
+            else:
+                name = f"defined_{len(self.hypotheses) + 1}"
+                self.hypotheses[name] = f"{text} <> 0"
+                self._nonzero[node] = name
+        return self._nonzero[node]
+
+    def equality(self, left: Node, right: Node) -> str | None:
+        """A proof term of ``left = right`` by algebra, functions closed; None if that does not do it."""
+        if left is right:
+            return "eq_refl"
+        found = choose([left, right], lambda values: values[0] == values[1])
+        if found is None:
+            return None
+        return self.algebra(found, lambda texts: f"{texts[0]} = {texts[1]}")
+
+    def algebra(self, found: Outline, statement: Callable[[list[str]], str], extra: Sequence[Extra] = ()) -> str:
+        """A lemma about an outline, for all values of its symbols, and the term that applies it to the closed parts."""
+        seen = found.open_nodes()
+        closed = {node: f"c{k}" for k, node in enumerate(node for node in seen if node in found.closed)}
+        used = [node for node in seen if node.op == "sym" and node not in closed]
+        variables = [*closed.values(), *(self.symbols[node.args[0]] for node in used)]
+        values = [self.writer(node) for node in (*closed, *used)]
+        writer = Writer(self.symbols, dict(closed))
+        texts = [writer(root) for root in found.roots]
+        divisors = {
+            (root_parts(b, e)[0] if e.denominator > 1 else b): None
+            for node in seen
+            if node.op == "mul" and node not in closed
+            for b, e in node.args
+            if e < 0
+        }
+        conditions = [f"{writer(divisor)} <> 0" for divisor in divisors]
+        facts = [self.nonzero(divisor) for divisor in divisors]
+        quantified = [*(each.variable for each in extra), *variables]
+        known = [f"{each.variable} = {texts[each.root]}" for each in extra]
+        forall = f"forall {' '.join(quantified)} : R, " if quantified else ""
+        whole = forall + " -> ".join([*known, *conditions, statement(texts)])
+        tactic = "field; nonzero" if "/" in "".join(texts) or "/" in statement(texts) else "ring"
+        name = self.lemma(whole, f"intros; subst; {tactic}.", "a")
+        arguments = [*(each.value for each in extra), *(f"({v})" for v in values), *(each.fact for each in extra)]
+        return f"({' '.join([name, *arguments, *facts])})"

@@ -1,0 +1,153 @@
+"""Substitutions step by step: a map at given arguments equals the expression that the engine has for it.
+
+For each part of the map that changes there is one small lemma, so that no step multiplies out more than it has to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..expr import graph
+from ..expr.graph import ONE, ZERO, Node
+from ..stated import Substituted
+from .section import Extra, Section
+from .strategy import Outline, at_residues, choose
+from .terms import NotExported, Writer, function, number
+
+
+@dataclass
+class Map:
+    """An expression as a function of its symbols, in a section of its own; `names` are those of its shared parts."""
+
+    name: str
+    body: Node
+    parameters: tuple[str, ...]
+    names: Mapping[Node, str]
+
+    def applied(self, symbols: Mapping[str, str]) -> Writer:
+        """Writes parts of the body with values for its symbols."""
+        names = {}
+        for node, name in self.names.items():
+            own = [symbols[each] for each in sorted(graph.symbols([node]))]
+            names[node] = f"({' '.join([name, *own])})"
+        return Writer(symbols, names)
+
+
+def values_used(origin: Substituted) -> dict[Node, Node]:
+    """What was put in, of that which occurs."""
+    used = set(graph.topological([origin.root]))
+    return {key: graph.as_node(v) for key, v in origin.values.items() if key in used and graph.as_node(v) is not key}
+
+
+class Steps:
+    """Proofs that parts of a map at given arguments equal their images."""
+
+    def __init__(self, section: Section, made: Map, values: Mapping[Node, Node]) -> None:
+        self.section, self.made, self.values = section, made, values
+        self.texts = {}
+        for name in made.parameters:
+            value = values.get(graph.sym(name))
+            self.texts[name] = section.symbols[name] if value is None else section.writer(value)
+        self.writer = made.applied(self.texts)
+        self.image: dict[Node, Node] = {}
+        self.fact: dict[Node, str] = {}
+        for node in graph.topological([made.body]):
+            self.image[node] = values[node] if node in values else graph.rebuild(node, self.image.__getitem__)
+
+    @property
+    def text(self) -> str:
+        """The map at its arguments."""
+        return f"({' '.join([self.made.name, *(self.texts[name] for name in self.made.parameters)])})"
+
+    def proof(self) -> str:
+        """A term that proves the map at its arguments equal to the image of its body."""
+        for node in graph.topological([self.made.body]):
+            if self.image[node] is node or node.op in ("num", "sym"):
+                self.fact[node] = "eq_refl"
+            elif node in self.values:
+                self.fact[node] = self._given(node)
+            elif node.op == "add":
+                self.fact[node] = self._combined(node, [t for _, t in node.args if t is not ONE])
+            elif node.op == "mul":
+                self.fact[node] = self._combined(node, [b for b, _ in node.args])
+            else:
+                self.fact[node] = self._function(node)
+        return self.fact[self.made.body]
+
+    def _combined(self, node: Node, parts: list[Node]) -> str:
+        """A sum or product: equal parts, put together, give the image."""
+        if node.op == "mul" and any(e.denominator > 1 for _, e in node.args):
+            raise NotExported("values are put under a root, which is not exported yet")
+        stand_ins = [graph.sym(f"@y{k}") for k in range(len(parts))]
+        own = _shallow(node, parts, stand_ins)
+        images = [self.image[part] for part in parts]
+        names = [symbol.args[0] for symbol in stand_ins]
+
+        def agrees(values: Sequence[Any]) -> bool:
+            return at_residues([own], dict(zip(names, values[:-1], strict=True))) == [values[-1]]
+
+        found = choose([*images, self.image[node]], agrees)
+        if found is None:
+            raise NotExported("a step of a substitution is not closed by algebra")
+        extra = [Extra(f"y{k}", k, self.writer(part), self.fact[part]) for k, part in enumerate(parts)]
+        inside = Writer({}, {part: f"y{k}" for k, part in enumerate(parts)})
+        term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra)
+        return self._kept(node, term)
+
+    def _given(self, node: Node) -> str:
+        """A part that was given a value, such as a gate: a hypothesis, unless the values decide it."""
+        inner = self.image.get(node.args[0]) if node.op == "step" else None
+        if inner is not None and inner.op == "num":
+            if graph.step(inner) is not self.values[node]:
+                raise NotExported("a gate is given a value that its argument contradicts")
+            return self._gate(node)
+        return self.section.given(f"{self.writer.body(node)} = {self.section.writer(self.values[node])}")
+
+    def _function(self, node: Node) -> str:
+        (argument,) = node.args
+        image, inner, fact = self.image[node], self.image[argument], self.fact[argument]
+        if image.op == node.op and image.args[0] is inner:
+            return self._kept(node, f"(f_equal {function(node.op)} {fact})")
+        if node.op == "exp" and inner is ZERO:
+            return self._kept(node, f"(eq_trans (f_equal exp {fact}) exp_0)")
+        if node.op == "exp" and image.op == "mul":
+            return self._kept(node, f"(exp_opposite _ _ (eq_trans {fact} {self._multiple(inner, -inner, '- ')}))")
+        if node.op == "step":
+            return self._gate(node)
+        raise NotExported(f"the values that are put in change the function {node.op}")
+
+    def _gate(self, node: Node) -> str:
+        (argument,) = node.args
+        inner, fact = self.image[argument], self.fact[argument]
+        if inner.op == "num":
+            name = "step_on" if inner.args[0] > 0 else "step_off"
+            text = f"{self.writer.body(node)} = {1 if inner.args[0] > 0 else 0}"
+            return self.section.lemma(text, f"rewrite {name}; [ reflexivity | rewrite {fact}; lra ].", "e")
+        (normal,) = self.image[node].args
+        factor = graph.linear_terms(inner)[0][0] / graph.linear_terms(normal)[0][0]
+        proof = f"(step_scaled {number(factor)} _ _ ltac:(lra) (eq_trans {fact} "
+        return self._kept(node, f"{proof}{self._multiple(inner, normal, f'{number(factor)} * ')}))")
+
+    def _multiple(self, inner: Node, other: Node, factor: str) -> str:
+        """One expression is a multiple of another."""
+        whole = Outline((inner, other), _term_parts([inner, other]))
+        return self.section.algebra(whole, lambda texts: f"{texts[0]} = {factor}{texts[1]}")
+
+    def _kept(self, node: Node, term: str) -> str:
+        text = self.writer(node) if node is not self.made.body else self.text
+        statement = f"{text} = {self.section.writer(self.image[node])}"
+        return self.section.lemma(statement, f"exact {term}.", "e")
+
+
+def _shallow(node: Node, parts: list[Node], stand_ins: list[Node]) -> Node:
+    put = dict(zip(parts, stand_ins, strict=True))
+    if node.op == "add":
+        return graph.combine((c, put.get(t, ONE)) for c, t in node.args)
+    return graph.multiply(*(graph.power(put[b], e) for b, e in node.args))
+
+
+def _term_parts(sums: Sequence[Node]) -> tuple[Node, ...]:
+    """The terms of sums, closed where they are no symbols."""
+    return tuple({t: None for each in sums for _, t in graph.linear_terms(each) if t.op not in ("num", "sym")})

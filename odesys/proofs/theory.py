@@ -1,0 +1,177 @@
+"""A Coq file for one claim: what it says in a comment, the maps it speaks of, its hypotheses, its statements."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import stated
+from ..expr import graph
+from ..expr.graph import Node
+from ..stated import EQUAL, Stated, Substituted
+from .section import Section
+from .steps import Map, Steps, values_used
+from .terms import RESERVED, NotExported, Writer, definitions, identifiers
+
+HEAD = "From Coq Require Import Reals Lra.\nFrom Odesys Require Import prelude.\nOpen Scope R_scope.\n"
+
+
+@dataclass(frozen=True)
+class Theory:
+    """A file, and how many of its statements are more than two ways to write one expression."""
+
+    text: str
+    statements: int
+    by_substitution: int
+    by_definition: int
+
+
+@dataclass
+class Side:
+    """One side of a statement: an expression, or a map at given arguments."""
+
+    node: Node
+    made: Map | None = None
+    values: dict[Node, Node] | None = None
+
+
+def comment(*lines: str) -> str:
+    """A comment of Coq; what would end or open one is taken apart."""
+    safe = [line.replace("(*", "( *").replace("*)", "* )").replace('"', "''") for line in lines if line]
+    wrapped = [part for line in safe for part in textwrap.wrap(line, 112) or [""]]
+    return "(* " + "\n   ".join(wrapped) + " *)"
+
+
+def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
+    """The file of statements, proved by scripts; raises `NotExported` with the reason where there is none."""
+    maps: dict[Node, Map] = {}
+    sides = [_sides(each, maps) for each in statements]
+    positive = {name for each in statements for name in each.positive}
+    nonnegative = {name for each in statements for name in each.nonnegative} - positive
+    roots = [node for pair in sides for side in pair for node in _shown(side)]
+    names = identifiers(graph.symbols(roots) | {p for made in maps.values() for p in made.parameters})
+    texts = [HEAD, comment(*title)]
+    for made in maps.values():
+        texts.append(_map_section(made, names))
+    writer, bodies = definitions(roots, names)
+    bodies = _titled(writer, bodies, names)
+    section = Section(writer, positive, nonnegative)
+    main: list[str] = []
+    counted = {"steps": 0, "same": 0}
+    for k, (each, pair) in enumerate(zip(statements, sides, strict=True), start=1):
+        main.append(_statement(section, k, each, pair, counted))
+    used = sorted(graph.symbols(roots) | {p for made in maps.values() for p in made.parameters})
+    texts.append("Section statements.")
+    if used:
+        texts.append(f"Variables {' '.join(names[name] for name in used)} : R.")
+    texts += [f"Hypothesis {names[n]}_positive : 0 < {names[n]}." for n in used if n in positive]
+    texts += [f"Hypothesis {names[n]}_not_negative : 0 <= {names[n]}." for n in used if n in nonnegative]
+    texts += [f"Definition {name} : R := {body}." for name, body in bodies]
+    texts += [f"Hypothesis {name} : {fact}." for name, fact in section.hypotheses.items()]
+    texts += [*main, "End statements.", ""]
+    proofs = ", ".join(f"claim_{k}" for k in range(1, len(statements) + 1))
+    texts.append(f"Definition all_claims := ({proofs}).\nPrint Assumptions all_claims.\n")
+    return Theory("\n".join(texts), len(statements), counted["steps"], counted["same"])
+
+
+def _titled(writer: Writer, bodies: list[tuple[str, str]], names: dict[str, str]) -> list[tuple[str, str]]:
+    return bodies
+
+
+def _sides(each: Stated, maps: dict[Node, Map]) -> tuple[Side, Side]:
+    if each.residual:
+        raise NotExported(f"the claim hands over only a difference that vanishes ({each.name}), not its two sides")
+    if each.values:
+        values = dict(each.values)
+        first, second = graph.substitute([each.left, each.right], values)
+        left, right = (
+            _made(node, Substituted(root, values), maps) for node, root in ((first, each.left), (second, each.right))
+        )
+        return left, right
+    left, right = (_made(node, stated.origins.get(node), maps) for node in (each.left, each.right))
+    if each.left is each.right:
+        right = Side(each.right)  # one side is shown as it was made, the other as it is
+    return left, right
+
+
+def _made(node: Node, origin: Substituted | None, maps: dict[Node, Map]) -> Side:
+    """A side with the map and the values that made it, where these are known."""
+    values = {} if origin is None else values_used(origin)
+    if origin is None or not values:
+        return Side(node)
+    body = origin.root
+    if body.op in ("num", "sym"):
+        return Side(node)
+    if body not in maps:
+        maps[body] = Map(f"map_{len(maps) + 1}", body, tuple(sorted(graph.symbols([body]))), {})
+    return Side(node, maps[body], values)
+
+
+def _shown(side: Side) -> list[Node]:
+    return [side.node, *((side.values or {}).values())]
+
+
+def _map_section(made: Map, names: dict[str, str]) -> str:
+    """The definition of a map, with its shared parts, in a section whose variables become its arguments."""
+    writer, bodies = definitions([made.body], names)
+    renamed = {name: f"{made.name}_{name}" for name, _ in bodies}
+    writer = Writer(names)
+    lines = [f"Section of_{made.name}.", f"Variables {' '.join(names[p] for p in made.parameters)} : R."]
+    known = {node: name for node, name in definitions([made.body], names)[0].names.items()}
+    for node in graph.topological([made.body]):
+        if node in known and node is not made.body:
+            lines.append(f"Definition {renamed[known[node]]} : R := {writer.body(node)}.")
+            writer.names[node] = renamed[known[node]]
+    title = stated.titles.get(made.body)
+    if title:
+        lines.append(comment(f"{title}: a right-hand side of the derived system"))
+    lines += [f"Definition {made.name} : R := {writer.body(made.body)}.", f"End of_{made.name}."]
+    made.names = dict(writer.names)
+    return "\n".join(lines)
+
+
+def _statement(section: Section, k: int, each: Stated, pair: tuple[Side, Side], counted: dict[str, int]) -> str:
+    """Both sides as definitions, the lemmas a proof needs, and the theorem."""
+    texts, proofs = [], []
+    for side in pair:
+        if side.made is None:
+            texts.append(section.writer(side.node))
+            proofs.append("eq_refl")
+        else:
+            steps = Steps(section, side.made, side.values or {})
+            texts.append(steps.text)
+            proofs.append(steps.proof())
+            counted["steps"] += 1
+    if each.relation != EQUAL:
+        from .signs import positive_term
+
+        middle = positive_term(section, pair[1].node)
+        theorem = f"0 < right_{k}"
+        proof = f"exact (eq_ind_r (Rlt 0) {middle} {proofs[1]})."
+    else:
+        between = equal_term(section, pair[0].node, pair[1].node)
+        theorem = f"left_{k} = right_{k}"
+        proof = f"exact (eq_trans {proofs[0]} (eq_trans {between} (eq_sym {proofs[1]})))."
+        if pair[0].node is pair[1].node and pair[0].made is None is pair[1].made:
+            counted["same"] += 1
+    lemmas, section.lemmas = section.lemmas, []
+    shown = [f"Definition right_{k} : R := {texts[1]}."]
+    if each.relation == EQUAL:
+        shown.insert(0, f"Definition left_{k} : R := {texts[0]}.")
+    return "\n".join(
+        ["", comment(f"{k}. {each.name}"), *shown, *lemmas, f"Theorem claim_{k} : {theorem}.", f"Proof. {proof} Qed."]
+    )
+
+
+def equal_term(section: Section, left: Node, right: Node) -> str:
+    """A proof term of an equality: by algebra with closed functions, else with the relations between them."""
+    term = section.equality(left, right)
+    if term is None:
+        from .relations import related_term
+
+        term = related_term(section, left, right)
+    return term
+
+
+__all__ = ["RESERVED", "Theory", "theory"]

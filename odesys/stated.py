@@ -1,0 +1,99 @@
+"""What a proof was about: while proofs are exported, verdicts carry the statements that were proved.
+
+The functions that prove something (`odesys.exact.evidence`, `odesys.exact.positivity`) hand both sides over as they got
+them; nothing is derived a second time. Otherwise nothing is recorded and nothing is kept alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+EQUAL, LESS = "=", "<"
+
+
+@dataclass(frozen=True)
+class Stated:
+    """One proved statement, ``left = right`` or ``left < right``, for all values of its symbols.
+
+    Attributes
+    ----------
+    residual : whether the claim handed over a difference only, so that its two sides are not known.
+    positive, nonnegative : names of symbols that are taken to be so.
+    values : what is put into both sides: the statement is about the sides there.
+    """
+
+    name: str
+    relation: str
+    left: Any
+    right: Any
+    positive: tuple[str, ...] = ()
+    nonnegative: tuple[str, ...] = ()
+    residual: bool = False
+    values: tuple[tuple[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Unstated:
+    """A proof that handed over no statement."""
+
+    why: str = "the check decided in exact arithmetic and hands over no statement"
+
+
+@dataclass(frozen=True)
+class Substituted:
+    """Where an expression came from: values put into another one."""
+
+    root: Any
+    values: Mapping[Any, Any]
+
+
+Record = Stated | Unstated
+_state = {"on": False}
+origins: dict[Any, Substituted] = {}  # of results of substitutions, while statements are asked for
+titles: dict[Any, str] = {}  # of right-hand sides of systems, while statements are asked for
+
+
+def recording() -> bool:
+    """Whether proofs are asked to hand over what they proved."""
+    return _state["on"]
+
+
+@contextmanager
+def recorded(on: bool = True) -> Iterator[None]:
+    """Ask for statements while this lasts.
+
+    >>> from odesys import graph, sym, equal
+    >>> x = sym("x")
+    >>> with recorded():
+    ...     verdict = equal({"square": ((x + 1) ** 2, x**2 + 2 * x + 1)})
+    >>> [one.name for one in verdict.stated], equal({"same": (x, x)}).stated
+    (['square'], ())
+    """
+    before = _state["on"]
+    _state["on"] = on
+    try:
+        yield
+    finally:
+        _state["on"] = before
+
+
+def note_substitution(roots: Iterable[Any], values: Mapping[Any, Any], results: Iterable[Any]) -> None:
+    """Keep which values were put into which expression: the two sides of a statement are then more than one node."""
+    for root, result in zip(roots, results, strict=True):
+        if result is not root and result.op not in ("num", "sym") and result not in origins:
+            origins[result] = Substituted(root, values)
+
+
+def note_titles(named: Mapping[Any, str]) -> None:
+    """Keep the names of right-hand sides, the latest first."""
+    for node, title in named.items():
+        if node.op not in ("num", "sym"):
+            titles.setdefault(node, title)
+
+
+def names(chosen: Collection[str]) -> tuple[str, ...]:
+    """Names in order, whatever kind of collection they came in."""
+    return tuple(sorted(set(chosen)))
