@@ -81,7 +81,9 @@ def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
     with unfinished_cells(f"shallow_vit 5{size.suffix}") as store:
         tables = [
-            removal_table(replace(size.removal, unit=unit), sparsify.RULES, size.trials, progress, store, size.workers)
+            removal_table(
+                replace(size.removal, unit=unit), sparsify.RULES, size.removals, progress, store, size.workers
+            )
             for unit in (1, 0)
         ]
         fig, axes = new_figure(1, 2, (11.5, 4.4), sharey=True)
@@ -170,7 +172,7 @@ def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
         for ax, M in zip(axes, size.patterns, strict=True):
             case = replace(size.removal, M=M, d=20, m_a=20, m_b=20)
             rules = ("random", "irrelevant", "noisy")
-            _removal_panel(ax, removal_table(case, rules, size.trials, progress, store, size.workers), f"$M = {M}$")
+            _removal_panel(ax, removal_table(case, rules, size.removals, progress, store, size.workers), f"$M = {M}$")
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
         return save_figure(fig, folder, f"8{size.suffix}")

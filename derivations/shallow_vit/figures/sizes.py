@@ -24,6 +24,7 @@ class Size:
     times: Case  # stopping times
     etas: tuple[float, ...]
     removal: Case
+    removals: int  # trials of it
     patterns: tuple[int, ...]  # M of figure 8
     spurious: Case
     workers: int = 1
@@ -42,6 +43,7 @@ QUICK = Size(
     replace(training_sweeps.BASE, m=100, eta=0.4),
     (0.4, 0.2, 0.1, 0.05),
     replace(sparsify.EXPERIMENT, N=20, m=40, L=20, alpha_c=0.1),
+    3,
     (10, 15, 20),
     replace(sparsify.SPURIOUS, m=60, eta=0.4),
 )
@@ -56,6 +58,7 @@ FULL = Size(
     replace(training_sweeps.BASE, m=1000),
     (0.4, 0.2, 0.1, 0.05, 0.025),
     replace(sparsify.EXPERIMENT, N=80),
+    20,
     (10, 15, 20),
     sparsify.SPURIOUS,
     workers=2,

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.shallow_vit import setting
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import (
     bounds,
@@ -28,7 +27,7 @@ def test_sweeps_do_not_depend_on_the_number_of_processes(tmp_path) -> None:
     cases = [replace(training_sweeps.BASE, m=20, alpha_s=a) for a in (0.6, 0.8)]
     one = training_sweeps.stopping_times(cases, 2)
     two = training_sweeps.stopping_times(cases, 2, workers=2, store=tmp_path)
-    assert (one.values == two.values).all() and len(list(tmp_path.iterdir())) == 4
+    assert (one.values == two.values).all() and len(list(tmp_path.iterdir())) == 2
     assert (training_sweeps.stopping_times(cases, 2, store=tmp_path).values == one.values).all()
     with pytest.raises(IntegrationError, match="4 runs did not reach their margins"):
         training_sweeps.stopping_times([replace(case, steps=3) for case in cases], 2).law([1.0, 2.0])
@@ -91,15 +90,11 @@ def test_noisy_tokens_of_the_full_model() -> None:
 
 
 def test_samples_decide_only_where_counts_fluctuate() -> None:
-    base = Case(m=100, xi=0.1, eta=0.2, alpha_s=0.2, alpha_c=0.04, L=48, m_a=5, m_b=5, filling="balanced", N=4)
-    counts, _ = setting.draw_counts(base, np.random.default_rng(0))
-    assert np.ptp(counts[:, 2:]) == 0, "the nuisance tokens divide evenly"
+    base = Case(M=3, d=4, m=60, eta=0.2, alpha_s=0.2, alpha_c=0.04, m_a=4, m_b=4, N=4)
     assert training_sweeps.test_losses([base], 3).values.max() == 0, "four equal samples are as good as any number"
-    drawn = training_sweeps.test_losses(
-        [replace(base, L=50, filling="random", jitter=0.03, N=N) for N in (4, 16, 64)], 6
-    )
+    drawn = training_sweeps.test_losses([replace(base, jitter=0.03, N=N) for N in (4, 16, 64)], 8)
     law = drawn.mean_law([4, 16, 64])
-    assert (np.diff(drawn.mean) < 0).all() and -1.6 < law.value < -0.7
+    assert (np.diff(drawn.mean) < 0).all() and -1.8 < law.value < -0.7
 
 
 def test_stages_follow_one_another() -> None:
