@@ -12,6 +12,7 @@ from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import (
     bounds,
     class_network,
+    image_tokens,
     network,
     observables,
     sparsify,
@@ -160,9 +161,20 @@ def test_sparsification_helps_where_it_should() -> None:
     assert (losses("noisy", 0.3, 0) > raw).all(), "raw Gaussian tokens: noise only adds length"
 
 
-def test_a_spurious_pattern_misleads_until_it_is_removed() -> None:
-    kept, gone = (np.mean([sparsify.spurious(f, k) for k in range(4)], axis=0) for f in (0.0, 1.0))
-    assert gone[0] < 0.4 * kept[0] and gone[1] > kept[1] + 0.15
+def test_images_are_tokens_and_a_background_misleads_until_it_is_removed(tmp_path) -> None:
+    images, rng = image_tokens.synthetic_images(), np.random.default_rng(0)
+    found = image_tokens.tokens(images, 1.0, 0.5, rng)
+    assert found.X.shape == (400, 25, 16) and (found.kept.sum(axis=1) == 17).all()
+    assert (found.pattern == 2).sum(axis=1).tolist() == [16] * 400 and found.kept[found.pattern != 2].all()
+    kept, gone = (np.mean([image_tokens.accuracy(images, 24, 0.95, f, k) for k in range(3)]) for f in (0.0, 1.0))
+    assert gone > kept + 0.05 and gone > 0.85
+    np.savez(tmp_path / "own.npz", images=np.repeat(np.repeat(images.pixels, 2, 1), 2, 2), labels=images.y)
+    own = image_tokens.own_images(tmp_path / "own.npz")
+    assert np.allclose(image_tokens.small(own.pixels), images.pixels / images.pixels.max())
+    (tmp_path / "data_batch_1.bin").write_bytes(b"".join(bytes([k]) + bytes([9]) * 3072 for k in (0, 1)))
+    assert image_tokens.small(image_tokens.own_images(tmp_path).pixels).shape == (2, 12, 12)
+    with pytest.raises(ParameterError, match="12 x 12 are needed"):
+        image_tokens.small(np.ones((1, 8, 8)))
 
 
 def test_linear_growth_is_counted_from_the_values_at_the_start() -> None:
