@@ -52,7 +52,7 @@ def small(pixels: np.ndarray) -> np.ndarray:
 
 
 def framed(images: Images, correlation: float, rng: np.random.Generator) -> np.ndarray:
-    """Images in their backgrounds, (n, 20, 20); the first class has the texture in a share `correlation` of its samples."""
+    """Images in their backgrounds, (n, 20, 20): a share `correlation` of the first class has the texture."""
     inner = small(images.pixels)
     n = len(images.y)
     row, column = np.mgrid[:SIDE, :SIDE]
