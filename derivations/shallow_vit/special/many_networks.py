@@ -143,7 +143,7 @@ def train_many(
             taken[left[stop]], fitted[left[stop]] = number, reached[stop]
             keep = ~stop
             left = left[keep]
-            now, margins = State(*(getattr(now, name)[keep] for name in MOVING), now.a), margins[keep]
+            now, margins = State(now.w[keep], now.v[keep], now.kappa[keep], now.rho[keep], now.a), margins[keep]
             slopes = {name: slope[keep] for name, slope in slopes.items()}
         if not left.size:
             break
