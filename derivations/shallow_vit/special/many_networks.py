@@ -1,5 +1,4 @@
-r"""Many networks on noiseless tokens at once, and exact risks of laws with finitely many kinds of samples; here because
-sample complexity asks for thousands of training sets.
+r"""Many networks on noiseless tokens at once, with exact risks; here because sample complexity asks for thousands.
 
 Samples with the same counts are the same sample, so a training set of N samples is a list of kinds and how often each
 occurs, and the risk (4) is a sum over kinds:
