@@ -16,10 +16,15 @@ from numerics.maps.cycles import Alternation as Alternation
 from numerics.maps.cycles import alternation_table as alternation_table
 from numerics.maps.cycles import find_alternations as find_alternations
 from numerics.maps.iterate import iterate as iterate
+from numerics.networks.cifar_files import load_cifar as load_cifar
 from numerics.networks.compare import Comparison as Comparison
 from numerics.networks.compare import WidthMeasure as WidthMeasure
 from numerics.networks.compare import compare_widths as compare_widths
 from numerics.networks.compare import over_widths as over_widths
+from numerics.networks.images import Images as Images
+from numerics.networks.images import border_noise as border_noise
+from numerics.networks.images import image_patches as image_patches
+from numerics.networks.images import load_images as load_images
 from numerics.networks.many_samples import ManySamples as ManySamples
 from numerics.networks.network import ProgramNetwork as ProgramNetwork
 from numerics.networks.network_runs import compare as compare

@@ -35,7 +35,7 @@ from .common_motion import EXACT
 
 LEVEL = 1e-3  # of the risk at which an experiment of the paper is successful
 SPREAD = 0.01  # of the fraction of label-relevant tokens
-KINDS = 6
+KINDS = 4  # steps to either side of alpha_*
 CONSTANT = 16  # hidden in (11) and (13)
 
 
@@ -132,7 +132,7 @@ def needed(lab: Laboratory, cases: Sequence[Case], seeds: tuple[int, ...], group
         past = {2: risks(lab, replace(case, N=2), seeds)}
         for N in sizes[1:]:
             past[N] = risks(lab, replace(case, N=N), seeds)
-            if past[N].mean() < LEVEL / 4:
+            if past[N].mean() < LEVEL / 2:
                 break
         for k, part in enumerate(parts):
             chosen = [seeds.index(seed) for seed in part]

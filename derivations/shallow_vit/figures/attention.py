@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from odesys import Progress, new_figure, run_cells, save_figure, silent, unfinished_cells
 
 from ..setting import Case
-from ..special import bounds, class_network, network, observables, sparsify, symmetric_runs
+from ..special import bounds, class_network, image_tokens, network, observables, sparsify, symmetric_runs
 from .sizes import FULL, QUICK, Size
 
 ATTENTION = Case(L=50, N=20, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
@@ -81,7 +81,9 @@ def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
     with unfinished_cells(f"shallow_vit 5{size.suffix}") as store:
         tables = [
-            removal_table(replace(size.removal, unit=unit), sparsify.RULES, size.trials, progress, store, size.workers)
+            removal_table(
+                replace(size.removal, unit=unit), sparsify.RULES, size.removals, progress, store, size.workers
+            )
             for unit in (1, 0)
         ]
         fig, axes = new_figure(1, 2, (11.5, 4.4), sharey=True)
@@ -100,27 +102,46 @@ def _removal_panel(ax: Any, table: Mapping[str, np.ndarray], title: str) -> None
     ax.set(xlabel="fraction of removed tokens", title=title, xticks=FRACTIONS)
 
 
-def spurious(cell: tuple[float, int, Case]) -> list[float]:
-    """Test loss and accuracy of one run with a spurious pattern."""
-    return list(sparsify.spurious(*cell))
+def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK, data: Path | None = None) -> list[Path]:
+    """Images in a background that is removed step by step: accuracy for two N, and with a spurious background.
+
+    The images are the user's own (`data`), or a synthetic set; the network is (1), one layer, on patches.
+    """
+    images = image_tokens.synthetic_images() if data is None else image_tokens.own_images(data)
+    most = min(size.images.N, len(images.y) // 2)
+    curves = {f"$N = {N}$": (N, 0.5) for N in (most // 4, most)} | {"background 90 to 10": (most, 0.9)}
+    table = {
+        name: np.array(
+            [
+                [
+                    image_tokens.accuracy(images, N, correlation, share, seed, size.images)
+                    for seed in range(size.removals)
+                ]
+                for share in _told(size.shares, progress, (k + 1) / len(curves))
+            ]
+        )
+        for k, (name, (N, correlation)) in enumerate(curves.items())
+    }
+    fig, axes = new_figure(1, 3, (15, 4.2))
+    shown = image_tokens.framed(images, 1.0, np.random.default_rng(0))
+    axes[0].imshow(np.hstack([shown[np.flatnonzero(images.y == label)[0]] for label in (1, -1)]), cmap="gray")
+    axes[0].set(title=images.title, xticks=[], yticks=[])
+    axes[0].grid(False)
+    for ax, names in zip(axes[1:], (list(curves)[:2], list(curves)[1:]), strict=True):
+        for name in names:
+            ax.errorbar(
+                size.shares, table[name].mean(axis=1), yerr=table[name].std(axis=1), fmt="o-", capsize=3, label=name
+            )
+        ax.set(xlabel="removed share of the background", ylabel="test accuracy", ylim=(0.4, 1.02))
+        ax.legend(fontsize=8)
+    axes[1].set_title("both backgrounds equally often")
+    axes[2].set_title("a background that goes with the label")
+    return save_figure(fig, folder, f"6{size.suffix}")
 
 
-def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
-    """A nuisance pattern in 90 percent of the + and 10 percent of the - training samples, removed step by step."""
-    fractions, seeds = (0.0, 0.25, 0.5, 0.75, 1.0), max(8, size.trials)
-    with unfinished_cells(f"shallow_vit 6{size.suffix}") as store:
-        cells = [(fraction, seed, size.spurious) for fraction in fractions for seed in range(seeds)]
-        found = np.array(run_cells(spurious, cells, progress, size.workers, store, "spurious pattern"))
-        table = found.reshape(len(fractions), seeds, 2)
-        fig, axes = new_figure(1, 2, (11.5, 4.2))
-        for k, (ax, label) in enumerate(zip(axes, ("test loss", "test accuracy"), strict=True)):
-            ax.plot(fractions, table[:, :, k], ".", color="0.65")
-            ax.plot(fractions, table[:, :, k].mean(axis=1), "o-", color=f"C{k}", label="mean")
-            ax.set(xlabel="removed share of the spurious tokens", ylabel=label)
-            ax.legend(fontsize=8)
-        axes[0].set(ylim=(0, None))
-        fig.suptitle("no correlation in the test samples; training samples 90 to 10")
-        return save_figure(fig, folder, f"6{size.suffix}")
+def _told(shares: Sequence[float], progress: Progress, done: float) -> Sequence[float]:
+    progress("images", done)
+    return shares
 
 
 MANY = (10, 15, 20)
@@ -170,7 +191,7 @@ def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
         for ax, M in zip(axes, size.patterns, strict=True):
             case = replace(size.removal, M=M, d=20, m_a=20, m_b=20)
             rules = ("random", "irrelevant", "noisy")
-            _removal_panel(ax, removal_table(case, rules, size.trials, progress, store, size.workers), f"$M = {M}$")
+            _removal_panel(ax, removal_table(case, rules, size.removals, progress, store, size.workers), f"$M = {M}$")
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
         return save_figure(fig, folder, f"8{size.suffix}")

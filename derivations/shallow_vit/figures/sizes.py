@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..setting import Case
-from ..special import sparsify, training_sweeps
+from ..special import image_tokens, sparsify, training_sweeps
 
 _MAP = Case(m=1000, eta=0.2, xi=0.01, jitter=0.01, m_a=6, m_b=6, steps=3000)
 
@@ -24,8 +24,10 @@ class Size:
     times: Case  # stopping times
     etas: tuple[float, ...]
     removal: Case
+    removals: int  # trials of it
     patterns: tuple[int, ...]  # M of figure 8
-    spurious: Case
+    images: Case  # figure 6
+    shares: tuple[float, ...]  # of the background that is removed
     workers: int = 1
 
 
@@ -42,8 +44,10 @@ QUICK = Size(
     replace(training_sweeps.BASE, m=100, eta=0.4),
     (0.4, 0.2, 0.1, 0.05),
     replace(sparsify.EXPERIMENT, N=20, m=40, L=20, alpha_c=0.1),
+    3,
     (10, 15, 20),
-    replace(sparsify.SPURIOUS, m=60, eta=0.4),
+    image_tokens.CASE,
+    (0.0, 0.5, 1.0),
 )
 FULL = Size(
     "_full",
@@ -56,7 +60,9 @@ FULL = Size(
     replace(training_sweeps.BASE, m=1000),
     (0.4, 0.2, 0.1, 0.05, 0.025),
     replace(sparsify.EXPERIMENT, N=80),
+    20,
     (10, 15, 20),
-    sparsify.SPURIOUS,
+    replace(image_tokens.CASE, N=400, m=200, steps=300),
+    (0.0, 0.25, 0.5, 0.75, 1.0),
     workers=2,
 )

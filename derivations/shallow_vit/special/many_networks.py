@@ -1,5 +1,4 @@
-r"""Many networks on noiseless tokens at once, and exact risks of laws with finitely many kinds of samples; here because
-sample complexity asks for thousands of training sets.
+r"""Many networks on noiseless tokens at once, with exact risks; here because sample complexity asks for thousands.
 
 Samples with the same counts are the same sample, so a training set of N samples is a list of kinds and how often each
 occurs, and the risk (4) is a sum over kinds:
@@ -69,17 +68,6 @@ def fluctuating(case: Case, spread: float, steps: int = 12) -> Law:
     )
 
 
-def split_at_random(case: Case) -> Law:
-    """Exact fractions of both discriminative patterns; the nuisance tokens of M = 4 are split by fair coins."""
-    if case.M != 4:
-        raise ParameterError(f"M = {case.M}: two nuisance patterns are split, so M is 4")
-    rest = case.L - round(case.alpha_s * case.L) - round(case.alpha_c * case.L)
-    first = np.arange(rest + 1)
-    chance = np.array([comb(rest, int(k)) / 2**rest for k in first])
-    star, confusion = (np.full(rest + 1, round(a * case.L)) for a in (case.alpha_s, case.alpha_c))
-    return _both_classes(star, confusion, np.stack([first, rest - first], axis=1), chance)
-
-
 def _both_classes(star: np.ndarray, confusion: np.ndarray, rest: np.ndarray, chance: np.ndarray) -> Law:
     plus, minus = (np.column_stack([a, b, rest]) for a, b in ((star, confusion), (confusion, star)))
     return Law(np.vstack([plus, minus]).astype(float), np.repeat([1, -1], len(chance)), np.tile(chance, 2) / 2)
@@ -138,31 +126,37 @@ def train_many(
     sizes = np.broadcast_to(np.asarray(case.eta if eta is None else eta, dtype=float), (count,))
     ends, taken, fitted = state.copy(), np.full(count, limit), np.zeros(count, dtype=bool)
     now, left = state.copy(), np.arange(count)
-    before, least = now, np.full(count, -np.inf)
+    before, earlier = now, np.full(shares.shape, -np.inf)
     for number in range(limit + 1):
         slopes, margins = _slopes(now, seen, weights[left], case.margin, rules)
         setting.check_outputs(margins, number, case)
         reached = np.all((margins >= case.margin) | (weights[left] == 0), axis=1)
         stop = reached | (number == limit)
-        worst = np.where(weights[left] > 0, margins, np.inf).min(axis=1)
         if stop.any():
             part = np.ones(len(left))
             if sharp and number:
-                with np.errstate(all="ignore"):
-                    part = np.where(reached, (case.margin - least) / (worst - least), 1.0)
+                part = np.where(reached, _last_crossing(earlier, margins, weights[left], case.margin), 1.0)
             for name in MOVING:
                 first, last = getattr(before, name)[stop], getattr(now, name)[stop]
                 getattr(ends, name)[left[stop]] = first + part[stop][:, None, None] * (last - first)
             taken[left[stop]], fitted[left[stop]] = number, reached[stop]
             keep = ~stop
             left = left[keep]
-            now, worst = State(*(getattr(now, name)[keep] for name in MOVING), now.a), worst[keep]
+            now, margins = State(now.w[keep], now.v[keep], now.kappa[keep], now.rho[keep], now.a), margins[keep]
             slopes = {name: slope[keep] for name, slope in slopes.items()}
         if not left.size:
             break
-        before, least = State(now.w, now.v, now.kappa, now.rho, now.a), worst
+        before, earlier = State(now.w, now.v, now.kappa, now.rho, now.a), margins
         _move(now, slopes, sizes[left][:, None, None], bool(case.frozen), speeds)
     return Trained(ends, taken, fitted, case.margin, rules)
+
+
+def _last_crossing(before: np.ndarray, after: np.ndarray, weights: np.ndarray, margin: float) -> np.ndarray:
+    """The part of a step, for each network, at which the last of its training samples passes the margin."""
+    crossing = (before < margin) & (weights > 0)
+    with np.errstate(all="ignore"):
+        part = np.where(crossing, (margin - before) / (after - before), 0.0)
+    return np.asarray(part.max(axis=1))
 
 
 def _slopes(

@@ -15,8 +15,7 @@ from odesys import ParameterError, PathSpeeds
 
 from .. import setting
 from ..setting import Case
-from . import class_network, network
-from .class_network import Counts
+from . import network
 from .network import Network, Tokens
 from .rules import PAPER, Rules
 
@@ -90,41 +89,3 @@ def experiment(
     test = network.without(test, removed(test, rule, fraction, test_spread, choose, net), zeroed)
     run = network.train(replace(case, steps=steps), (seed, 2), train, net, rules=rules, speeds=speeds)
     return network.forward(run.net, test, rules).loss(case.margin)
-
-
-# ---- a spurious pattern ----------------------------------------------------------------------------------------------
-
-SPURIOUS = Case(N=16, L=50, alpha_s=0.3, alpha_c=0.1, m=200, m_a=5, m_b=5, eta=0.2, filling="random", steps=1500)
-
-
-def spurious_counts(
-    case: Case, correlation: float, fraction: float, rng: np.random.Generator, N: int | None = None
-) -> Counts:
-    """Counts in which pattern 3 goes with the label +1, and a `fraction` of its tokens is removed.
-
-    It makes up half of the nuisance tokens of a sample that has it, which a + sample does with the probability
-    `correlation` and a - sample with 1 - correlation.
-    """
-    counts, y = setting.draw_counts(case, rng, N)
-    rest = counts[:, 2:].sum(axis=1)
-    has = rng.random(len(y)) < np.where(y > 0, correlation, 1 - correlation)
-    counts[:, 2:] = 0
-    for n, count in enumerate(rest):
-        share = int(count) // 2 if has[n] else 0
-        counts[n, 3:] = rng.multinomial(int(count) - share, [1 / (case.M - 3)] * (case.M - 3))
-        counts[n, 2] = round((1 - fraction) * share)
-    return Counts(counts, y)
-
-
-def spurious(
-    fraction: float, seed: int, case: Case = SPURIOUS, correlation: float = 0.9, tests: int = 400
-) -> tuple[float, float]:
-    """Test loss and accuracy when the correlation is gone in the test samples; training samples have it."""
-    if case.M < 4:
-        raise ParameterError(f"M = {case.M} has no pattern besides the spurious one; use M of at least 4")
-    train = spurious_counts(case, correlation, fraction, np.random.default_rng([seed, 0]))
-    run = class_network.train(case, (seed, 1), train)
-    found = class_network.forward(
-        run.state, spurious_counts(case, 0.5, fraction, np.random.default_rng([seed, 2]), tests)
-    )
-    return found.loss(case.margin), float((found.margins > 0).mean())
