@@ -7,7 +7,7 @@ uses the right form, and a claim that `repairs` it, and is checked like any othe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Verdict
@@ -42,6 +42,35 @@ def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]
                 stands = max((_stands(found[id], repaired) for id in needed), key=STANDS.index)
         done.append(replace(outcome, rests_on_failed=failed, stands=stands))
     return done
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """How a main theorem stands by what was run, and which of the claims it needs did not run."""
+
+    word: str
+    missing: tuple[str, ...]
+
+
+def standing_so_far(book: ClaimBook, outcomes: Sequence[Outcome]) -> dict[str, SoFar]:
+    """Each main theorem by what was run; only where nothing is missing is this how it stands.
+
+    A failure that a claim repairs which did not run waits for that claim.
+    """
+    import networkx as nx
+
+    graph, found = book.proof_graph(), {outcome.claim.id: outcome for outcome in outcomes}
+    repaired, answers = _repairs(outcomes), {}
+    waiting = {id: claim.id for claim in book if claim.id not in found for id in claim.repairs if id not in repaired}
+    for claim in (claim for claim in book if claim.main):
+        below = [*(id for id in book.ids() if id in nx.ancestors(graph, claim.id)), claim.id]
+        failed = [id for id in below if id in found and found[id].verdict.as_stated == FAILS]
+        needed = _needed(book, graph, below, failed, repaired)
+        needed += [waiting[id] for id in failed if id in waiting]
+        settled = [_stands(found[id], repaired) for id in needed if id in found and id not in waiting]
+        missing = tuple(id for id in dict.fromkeys(needed) if id not in found)
+        answers[claim.id] = SoFar(max(settled, key=STANDS.index, default=AS_PRINTED), missing)
+    return answers
 
 
 def _needed(

@@ -13,7 +13,8 @@ _NO_WIDTH = re.compile(
     r"\s+|[{}_^&]|\\(?:left|right|[bB]igg?[lrm]?|t?frac|dfrac|math[a-z]+|text|operatorname|rm|displaystyle|,|!|;|:)"
 )
 _OPEN, _CLOSE = ("{", "(", "[", r"\{", r"\langle", r"\left"), ("}", ")", "]", r"\}", r"\rangle", r"\right")
-_BLANK = re.compile(r"^(?:\s|\\q?quad(?![A-Za-z])|\\[ ,;])+|(?:\s|\\q?quad(?![A-Za-z]))+$")
+_BLANK = re.compile(r"^(?:\s|\\q?quad(?![A-Za-z])|\\[ ,;])+|(?:\\[ ,;]|\s|\\q?quad(?![A-Za-z]))+$")
+_LONG_TEXT = re.compile(r"\\text\{([^{}$\\]{24,})\}")
 _SPACES = (r"\quad", r"\qquad")
 
 
@@ -24,6 +25,8 @@ def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
     ['a = b,', 'c = d']
     >>> formula_lines(r"f(a, b) = \frac{x, \quad y}{z}", width=4)
     ['f(a, b) = \\frac{x, \\quad y}{z}']
+    >>> formula_lines(r"x \text{ is smaller than } y", width=8)
+    ['x', '\\text{ is smaller than } y']
     """
     if r"\begin" in tex or r"\\" in tex or _signs(tex) <= width:
         return [tex]
@@ -41,7 +44,10 @@ def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
 def _pieces(tex: str) -> list[tuple[str, str]]:
     """What stands between places where a line may end, each with the space behind it."""
     found, here, depth = [], "", 0
-    for token in _TOKEN.findall(tex):
+    for token in _TOKEN.findall(_LONG_TEXT.sub(_broken, tex)):
+        if depth == 0 and token == r"\text" and here.strip():
+            found.append((here, ""))
+            here = ""
         depth += (token in _OPEN) - (token in _CLOSE)
         if depth == 0 and token in _SPACES:
             found.append((here, token))
@@ -52,6 +58,18 @@ def _pieces(tex: str) -> list[tuple[str, str]]:
             found.append((here, " "))
             here = ""
     return [*found, (here, "")]
+
+
+def _broken(text: re.Match[str]) -> str:
+    """Words that fill more than half a line, in pieces of less."""
+    pieces = [""]
+    for word in re.findall(r"\s*\S+\s*$|\s*\S+", text.group(1)):
+        if len(pieces[-1]) + len(word) > WIDTH // 2 and pieces[-1]:
+            pieces[-1] += " "
+            word = word.lstrip()
+            pieces.append("")
+        pieces[-1] += word
+    return "".join(rf"\text{{{piece}}}" for piece in pieces)
 
 
 def _signs(tex: str) -> int:

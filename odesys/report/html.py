@@ -22,7 +22,7 @@ from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
 from .proof_graph import proof_graph
-from .prose import strong, with_symbols
+from .prose import letters, says_more, strong, with_symbols
 from .svg import LARGEST_SVG, WIDEST, inline
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ def _templates() -> Environment:
         mathml=mathml,
         text_with_formulas=text_with_formulas,
         strong=strong,
+        letters=letters,
+        says_more=says_more,
         formula_lines=formula_lines,
         with_symbols=with_symbols,
         whole="{:.0f}".format,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..papers.claims import Claim, Outcome
-from ..papers.survival import FALLS, OPEN, causes, score
+from ..papers.survival import FALLS, OPEN, STANDS, causes, score, standing_so_far
 from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claim_entry import ClaimEntry, claim_entries
 from .content import Content
@@ -69,8 +69,27 @@ def theorems(content: Content) -> str:
     by_word: dict[str | None, list[str]] = {}
     for claim in mains:
         by_word.setdefault(found.get(claim.id), []).append(place(claim))
+    unknown = by_word.pop(None, [])
     said = "; ".join(_stand(names, word, len(mains)) for word, names in by_word.items())
-    return f"{said[0].upper()}{said[1:]}." if said else ""
+    said = f"{said[0].upper()}{said[1:]}." if said else ""
+    return " ".join(filter(None, (said, _unknown(content, unknown, len(mains)) if unknown else "")))
+
+
+def _unknown(content: Content, names: Sequence[str], total: int) -> str:
+    """What is known about theorems below which something did not run: what it takes, and what the rest says."""
+    assert content.book is not None
+    answers = [so_far for so_far in standing_so_far(content.book, content.outcomes).values() if so_far.missing]
+    unrun = {id for so_far in answers for id in so_far.missing}
+    words, several = [so_far.word for so_far in answers], len(names) > 1
+    worst = max(words, key=STANDS.index)
+    which = f"{words.count(worst)} of them" if several else "it"
+    subject = f"{len(names)} of {total} main theorems" if len(names) > NAMED else listed(names)
+    tells = {
+        FALLS: f"what was checked so far brings {which} down",
+        OPEN: f"what was checked so far leaves {which} open",
+    }.get(worst, f"nothing that was checked so far brings {'one of them' if several else 'it'} down")
+    long_checks = counted(len(unrun), "long check")
+    return f"Whether {subject} stand{'' if several else 's'} takes {long_checks} more (level full); {tells}."
 
 
 def _above(graph: object, id: str) -> int:
@@ -80,13 +99,12 @@ def _above(graph: object, id: str) -> int:
 
 
 def _stand(names: Sequence[str], word: str | None, total: int) -> str:
+    """How some theorems stand, in words."""
     several = len(names) > 1
     if len(names) > NAMED:
         subject = f"{len(names)} of {total} main theorems" if len(names) < total else f"all {total} main theorems"
     else:
         subject = listed(names)
-    if word is None:
-        return f"whether {subject} stand{'' if several else 's'} is not known at this level"
     if word == OPEN:
         return f"{subject} {'are' if several else 'is'} **open**"
     if word == FALLS:
@@ -107,7 +125,7 @@ def _changes(content: Content) -> str:
     kinds += [f"{unnamed} not yet classified"] if unnamed else []
     if kinds:
         text += f": {listed(kinds)}"
-        reasons = sum(map(len, found.values())) + unnamed
+        reasons = counts["causes"] + unnamed
         text += f" ({counted(reasons, 'slip')} in all)" if reasons < len(failing) else ""
     return f"{text}; {_mended(failing)}."
 
@@ -129,9 +147,8 @@ def _left_open(content: Content) -> str:
             if counts.get(word)]  # fmt: skip
     text = f"{listed(left).capitalize()}." if left else ""
     unrun = sum(claim.scored for claim in content.not_run)
-    return text + (
-        f" {counted(unrun, 'long check')} of level full {'was' if unrun == 1 else 'were'} not run." if unrun else ""
-    )
+    rest = f"{counted(unrun, 'long check')} of level full {'was' if unrun == 1 else 'were'} not run." if unrun else ""
+    return " ".join(filter(None, (text, rest)))
 
 
 # ---- the verdict bar -------------------------------------------------------------------------------------------------
@@ -200,11 +217,14 @@ def numbers(content: Content) -> list[Figure]:
 
 
 def sizes(content: Content) -> list[Figure]:
-    """Numbers of equations: the largest system, the quotient, the smallest."""
+    """Numbers of equations: the whole system (where none is called so, the largest), the quotient, the smallest."""
     known = {part.name: part.dimension for part in content.systems if part.dimension}
     if not known:
         return []
-    chain = [max(known, key=lambda name: known[name]), *(["quotient"] if "quotient" in known else [])]
+    chain = [
+        "full" if "full" in known else max(known, key=lambda name: known[name]),
+        *(["quotient"] if "quotient" in known else []),
+    ]
     chain += [min(known, key=lambda name: known[name])]
     shown = [name for k, name in enumerate(chain) if known[name] not in [known[other] for other in chain[:k]]]
     which = "" if len(shown) == 1 else f": {', '.join(name.replace('_', ' ') for name in shown)}"

@@ -5,6 +5,7 @@ Only edges that no other way replaces are drawn; claims that nothing is linked t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -89,7 +90,8 @@ def _sorted_by_neighbours(rows: list[list[str]], k: int, neighbours: Callable[[s
 
     def mean_place(node: str) -> tuple[float, str]:
         around = [place[other] for other in neighbours(node)]
-        return (sum(around) / len(around) if around else place[node], node)
+        mean = math.fsum(around) / len(around) if around else place[node]  # exact: the order of edges may differ
+        return mean, node
 
     return sorted(rows[k], key=mean_place)
 

@@ -10,6 +10,15 @@ from typing import Any
 from .mathml import mathml
 
 CLEAR = 5  # letters of a name that is no word of a sentence
+_SMALL = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
+_LARGE = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+GREEK = dict(zip([*_SMALL.split(), *_LARGE.split()], "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", strict=True))
+_LETTER = re.compile(
+    rf"(?<![\w\\.])(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
+    r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
+    r"(?:\^(?P<power>[+-]?\d+(?![\w.])|\([+-]?\d+/\d+\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
+)
+_RELATIONS = (("&lt;=", "≤"), ("&gt;=", "≥"))
 
 
 def strong(text: str) -> str:
@@ -21,6 +30,42 @@ def strong(text: str) -> str:
     return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text, quote=False))
 
 
+def letters(text: str) -> str:
+    """A title or sentence as HTML: names of Greek letters as letters, indices and powers of one letter in their place.
+
+    >>> letters("T_4^- over alpha_*^-2, m_k >= 2")
+    'T<sub>4</sub><sup>−</sup> over α<sub>*</sub><sup>−2</sup>, m<sub>k</sub> ≥ 2'
+    >>> letters("a mean_field in x_1.json")
+    'a mean_field in x<sub>1</sub>.json'
+    """
+    out, end = "", 0
+    for found in _LETTER.finditer(text):
+        stem, index, power = found.group("stem", "index", "power")
+        if stem in GREEK or index or power:
+            out += _relations(text[end : found.start()]) + GREEK.get(stem, stem)
+            out += f"<sub>{index.replace('-', '−')}</sub>" if index else ""
+            out += f"<sup>{power.strip('()').replace('-', '−')}</sup>" if power else ""
+            end = found.end()
+    return out + _relations(text[end:])
+
+
+def _relations(text: str) -> str:
+    made = escape(text, quote=False)
+    for ascii_sign, sign in _RELATIONS:
+        made = made.replace(ascii_sign, sign)
+    return made
+
+
+def says_more(name: str, tex: str) -> bool:
+    r"""True if the name of a hypothesis is more than its formula in plain letters.
+
+    >>> says_more("sigma <= 1/M", r"\sigma \le 1/M"), says_more("small start", r"\omega \le 1")
+    (False, True)
+    """
+    plain = re.sub(r"\\l(?:e|eq)(?![a-z])", "<=", re.sub(r"\\g(?:e|eq)(?![a-z])", ">=", tex))
+    return re.sub(r"[\s{}\\]", "", name) != re.sub(r"[\s{}\\]", "", plain)
+
+
 def with_symbols(text: str, symbols: Mapping[str, Any]) -> str:
     """A sentence as HTML, in which a symbol of the table that has a value is written as a formula.
 
@@ -30,13 +75,13 @@ def with_symbols(text: str, symbols: Mapping[str, Any]) -> str:
     if len(parts) > 1 and len(parts) % 2:  # formulas between dollar signs
         return "".join(mathml(part) if k % 2 else with_symbols(part, symbols) for k, part in enumerate(parts))
     if not symbols:
-        return escape(text, quote=False)
+        return letters(text)
     names = sorted(symbols, key=len, reverse=True)
     clear = [name for name in names if len(name) >= CLEAR]
     short = rf"({'|'.join(map(re.escape, names))})(?=\s(?:=|<|>|<=|>=|in)\s|:\s)"
     long = rf"|({'|'.join(map(re.escape, clear))})(?![\w(/-])" if clear else ""
     out, end = "", 0
     for found in re.finditer(rf"(?<![\w.^/-])(?:{short}{long})", text):
-        out += escape(text[end : found.start()], quote=False) + mathml(symbols[found.group()].tex)
+        out += letters(text[end : found.start()]) + mathml(symbols[found.group()].tex)
         end = found.end()
-    return out + escape(text[end:], quote=False)
+    return out + letters(text[end:])

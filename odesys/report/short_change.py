@@ -17,6 +17,7 @@ _TAKES_MORE = re.compile(
     r"_|\^|\\(?:t?frac|dfrac|sqrt|tilde|hat|bar|dot|widetilde|widehat|overline|math[a-z]+|text|operatorname|rm|left|right"
     r"|[bB]igg?[lrm]?|binom|begin|end|not|underline|boldsymbol)"
 )
+_SIGN = re.compile(r"[-+=<>]|\\(?:leq?|geq?|ll|gg|lesssim|gtrsim|approx|sim|to|cdot|times|in)")
 _OPENING, _CLOSING = "([", ")]"
 
 
@@ -58,6 +59,9 @@ def _common(first: Sequence[str], second: Sequence[str]) -> int:
 def _readable(piece: str, before: Sequence[str], after: Sequence[str]) -> bool:
     """True if a piece is a formula of its own, and nothing around it belongs to it."""
     if not piece or len(piece) > LONGEST or piece[0] in "_^'" or piece.count(r"\left") != piece.count(r"\right"):
+        return False
+    tokens = [token for token in _TOKEN.findall(piece) if not token.isspace()]
+    if _SIGN.fullmatch(tokens[-1]) or all(_SIGN.fullmatch(token) for token in tokens):
         return False
     leading = [token for token in before if not token.isspace()][-2:]
     if any(_TAKES_MORE.fullmatch(token) for token in leading[-1:]):

@@ -281,7 +281,7 @@ MOST_GATES = 24  # where there are more, most neurons have a pattern of their ow
 
 
 def _by_gates(data: Counts) -> Callable[[State], np.ndarray]:
-    """Forces C of neurons over frozen values and logits: they depend on the gates alone, so each pattern is met once."""
+    """Forces C of neurons over frozen values and logits: they depend on the gates alone, so a pattern is met once."""
     known: dict[int, np.ndarray] = {}
 
     def force(state: State) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Libraries of a key: what the sources use and what that requires; an installation of something else changes nothing."""
+"""Libraries of a key: what the sources use and what that requires; to install something else changes nothing."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ def test_every_line_of_every_paper_can_be_read_and_nothing_is_lost() -> None:
             lines = formula_lines(claim.statement)
             assert all(line and "tex-only" not in mathml(line, True) for line in lines), (paper.name, claim.id, lines)
             plain = [re.sub(r"\s|\\q?quad|\\[ ,;]", "", text) for text in ("".join(lines), claim.statement)]
+            plain = [text.replace(r"}\text{", "") for text in plain]  # words may be cut in pieces
             assert plain[0] == plain[1]
             broken += len(lines) > 1
     assert broken > 100
