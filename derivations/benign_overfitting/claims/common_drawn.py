@@ -135,7 +135,9 @@ def monotone(run: Stages, s: Snapshot) -> np.ndarray:
 def moved(run: Stages, s: Snapshot, salt: int) -> Snapshot:
     """Another state that the propositions allow: noise values drawn up to 1/(3M) of the winner's, gaps widened at random.
 
-    Scores within samples stay below half of log d_h^(1/2) in their change; those between samples, and norms, stay.
+    Gaps grow by up to 2, so that attentions change by factors up to e^2, each for itself; scores between samples and norms
+    stay. Factors near d_h^(1/2) are not allowed for: there products of different tokens, which the paper calls of lower
+    order, are as large as the force on the weakest key.
     """
     rng, case, where = np.random.default_rng((salt, 17)), run.case, s.batch.places
     seed = np.arange(len(where))[:, None]
@@ -149,7 +151,7 @@ def moved(run: Stages, s: Snapshot, salt: int) -> Snapshot:
     pairs[four, where[:, :, :, None], where[:, :, None, :]] = True
     winners = np.zeros(V.shape, dtype=bool)
     winners[seed, win] = True
-    bump = rng.uniform(0, half_log(run) / 2, s.S.shape) * np.where(winners[:, None, :], 1, -1)
+    bump = rng.uniform(0, 1, s.S.shape) * np.where(winners[:, None, :], 1, -1)
     return Snapshot(s.batch, s.time, s.S + np.where(pairs, bump, 0.0), s.Q, s.K, V)
 
 
