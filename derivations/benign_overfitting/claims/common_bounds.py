@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from odesys import Node, Verdict, decided, equal, graph, num, sym
+from odesys import Node, Verdict, always_positive, decided, equal, graph, num, sym
 
 from ..laboratory import Laboratory
 from .book import on_toy, tables
@@ -74,3 +74,20 @@ def sums_to(steps: dict[str, tuple[sp.Expr, sp.Expr]]) -> Verdict:
     """A bound per step times the number of steps is what it is said to be."""
     wrong = {name: str(sp.cancel(a - b)) for name, (a, b) in steps.items() if sp.cancel(a - b) != 0}
     return decided(not wrong, wrong).proving(*(f"{name}: {b}" for name, (_, b) in steps.items()))
+
+
+def bounds_for_every_size() -> dict[str, Verdict]:
+    """V_+ - f >= V_+ (1 - phi_1)/2 and f - V_j >= V_+ phi_1/3 from dominance and phi_1 = 1/M + x, M = m + 1."""
+    m, x, p = sym("m"), sym("x"), sym("p")
+    M = m + 1
+    own = always_positive({"3M - 2": 3 * M - 2}, positive=["m"]).proving(
+        "V_+ - f >= (1 - phi_1)(1 - 1/(3M)) V_+, and 1 - 1/(3M) >= 1/2", M="every"
+    )
+    first = 1 / M + x
+    worst = num(Fraction(2, 3)) * first - (2 - first - 2 * p) / (3 * M)  # V_j = 1/(3M), all other noise -1/(3M)
+    other = always_positive({"f - V_j - phi_1/3": worst}, positive=["m", "x", "p"]).proving(
+        "f - V_j >= phi_1 V_+ - (2 - phi_1 - 2 phi_j) V_+/(3M), which is least at V_j = V_+/(3M) and -V_+/(3M) for the others",
+        "with phi_1 = 1/M + x it exceeds phi_1 V_+/3 by (1/M + x + 2Mx + 2 phi_j) V_+/(3M)",
+        M="every",
+    )
+    return {"own": own, "other": other}

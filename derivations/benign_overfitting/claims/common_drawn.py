@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Verdict, with_high_probability
+from odesys import IntegrationError, Verdict, with_high_probability
 
 from ..laboratory import Laboratory
 from ..setting import Case
@@ -19,10 +19,6 @@ from ..special.wide_flow import Snapshot, draw, follow
 from .common_hypotheses import base
 
 DRAWN = "read off the flow of drawn training sets, whose gradients are written by hand"
-WHY_DRAWN = (
-    "about 8,000 coupled variables of a random start, over stages that last 10^10 times their first unit: an enclosure was "
-    "not tried; what could be proved at every state is apart (D.3, F.3, F.4, Eq.31-37, Eq.38-N, Eq.46-54, Eq.73-76)"
-)
 EARLY, LATE = 12, 16  # records of stage 2 and of stage 3
 ROUNDING = 1e-9  # of log(exp(x)); at T_1 both sides of a bound are equal
 
@@ -42,10 +38,11 @@ def unit_time(case: Case, benign: bool) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """Trajectories of several seeds: records of stage 2, from T_1 to T_2, and of stage 3, from T_2 to the loss eps."""
+    """Trajectories of several seeds: records of stage 1, of stage 2 from T_1 to T_2, and of stage 3 to the loss eps."""
 
     inside: Inside
     benign: bool
+    first: Sequence[Snapshot]
     second: Sequence[Snapshot]
     third: Sequence[Snapshot]
 
@@ -70,10 +67,12 @@ def stages(inside: Inside, seeds: tuple[int, ...]) -> Stages:
     """The flow of these seeds from the start to the training loss eps (or 64 units of time over eps)."""
     case, benign = inside.case, inside.n_snr2 > 4
     one, two = time_one(case, benign), unit_time(case, benign) / inside.widths[2]
+    if one >= two:
+        raise IntegrationError("stage 2 is empty: the printed T_1 is after T_2, d_h is too small", time=one)
     late = np.geomspace(2 * two, 64 * unit_time(case, benign) / inside.eps, 3 * LATE)
-    times = np.concatenate([np.geomspace(one, two, EARLY), late])
+    times = np.concatenate([[one / 16, one / 4], np.geomspace(one, two, EARLY), late])
     found = follow(draw(case, seeds), times, inside.eps)
-    return Stages(inside, benign, found[1 : EARLY + 1], found[EARLY:])
+    return Stages(inside, benign, found[:3], found[3 : EARLY + 3], found[EARLY + 2 :])
 
 
 Event = Callable[[Stages], Any]  # of each seed, whether it was seen
@@ -82,8 +81,7 @@ Event = Callable[[Stages], Any]  # of each seed, whether it was seen
 def probable(lab: Laboratory, what: str, benign: bool, event: Event, inside: Inside | None = None) -> Verdict:
     """An event along the trajectories has high probability, at the book's point of the regime or a new one."""
     place = inside or base(lab.draw, benign)
-    seen = with_high_probability(what, place.point, lambda seeds: list(event(stages(place, seeds))), lab.draw)
-    return seen.adding(why_measured=WHY_DRAWN)
+    return with_high_probability(what, place.point, lambda seeds: list(event(stages(place, seeds))), lab.draw)
 
 
 # ---- what propositions are made of: one array (records, seeds) each --------------------------------------------------
@@ -132,6 +130,29 @@ def monotone(run: Stages, s: Snapshot) -> np.ndarray:
     """Scores of the winning key rise in every row, all others fall."""
     rate, k = rates_within(s), run.winner
     return all_of(rate[:, :, :, k] >= 0) & all_of(np.delete(rate, k, axis=3) <= 0)
+
+
+def moved(run: Stages, s: Snapshot, salt: int) -> Snapshot:
+    """Another state that the propositions allow: noise values drawn up to 1/(3M) of the winner's, gaps widened at random.
+
+    Gaps grow by up to 2, so that attentions change by factors up to e^2, each for itself; scores between samples and norms
+    stay. Factors near d_h^(1/2) are not allowed for: there products of different tokens, which the paper calls of lower
+    order, are as large as the force on the weakest key.
+    """
+    rng, case, where = np.random.default_rng((salt, 17)), run.case, s.batch.places
+    seed = np.arange(len(where))[:, None]
+    V, win = s.V.copy(), where[:, :, run.winner]
+    least = np.abs(V[seed, win]).min(axis=1)[:, None]
+    others = np.delete(where, run.winner, axis=2).reshape(len(where), -1)
+    V[seed, others] = rng.uniform(-1, 1, others.shape) * least / (3 * case.M)
+    V[seed, win] = V[seed, win] * rng.uniform(1, 1.5, V.shape)[seed, win]
+    pairs = np.zeros(s.S.shape, dtype=bool)
+    four = np.arange(len(where))[:, None, None, None]
+    pairs[four, where[:, :, :, None], where[:, :, None, :]] = True
+    winners = np.zeros(V.shape, dtype=bool)
+    winners[seed, win] = True
+    bump = rng.uniform(0, 1, s.S.shape) * np.where(winners[:, None, :], 1, -1)
+    return Snapshot(s.batch, s.time, s.S + np.where(pairs, bump, 0.0), s.Q, s.K, V)
 
 
 def twice(run: Stages, s: Snapshot) -> np.ndarray:

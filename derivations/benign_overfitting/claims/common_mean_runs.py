@@ -30,10 +30,6 @@ from ..setting import Case
 from ..special.conditions import Inside
 from .common_hypotheses import along, points
 
-WHY_RUN = (
-    "the closed forms of the three stages are proved (Beyond.MF.stage1 to stage3); between them the twelve equations have "
-    "none that was found, and an enclosure was not tried: forces are differences of nearly equal values times d_h^(1/2)"
-)
 SCORES = [f"S_{a}{b}" for a in "s2w" for b in "s2w"]
 
 
@@ -104,11 +100,10 @@ def over_families(
     **held: Any,
 ) -> Verdict:
     """A number of mean-field runs along each free parameter (low, high, how many), the others held, judged family by family."""
-    found = together(
+    return together(
         judge(name, sweep(lab, what, along(lab.draw, benign, name, *ends, **held), value))
         for name, ends in families.items()
     )
-    return found.adding(why_measured=WHY_RUN)
 
 
 #: what the point shows of a free parameter of `Inside`

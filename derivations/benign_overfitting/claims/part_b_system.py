@@ -26,7 +26,8 @@ from ..setting import Case
 from ..special import span_network
 from ..special.conditions import CONDITION_4_1, condition_point
 from .book import NUMBERS, Tables, book, on_toy, read_off, tables
-from .common_hypotheses import BAD, GOOD
+from .common_bounds import bounds_for_every_size
+from .common_hypotheses import ATTENTIVE, BAD, DOMINANT, GOOD
 
 
 @book.claim(
@@ -95,14 +96,14 @@ def coefficients_of_v(lab: Laboratory) -> Verdict:
     own = {
         f"h_{i}": (
             node,
-            sym("eta") * graph.add(t.G[i, j] * value for j, value in enumerate(_h(t)) if t.G[i, j] is not ZERO),
+            sym("eta") * graph.add(t.G[i, j] * value for j, value in enumerate(pushes(t)) if t.G[i, j] is not ZERO),
         )
         for i, node in enumerate(change)
     }
     return on_toy(identity(left) & equal(own))
 
 
-def _h(t: Tables) -> list[Node]:
+def pushes(t: Tables) -> list[Node]:
     """h = sum_n y_n (-l'_n) / (N M) E_n' sum_l phi_l."""
     out = [ZERO] * len(t.V)
     for n in range(2):
@@ -248,7 +249,7 @@ def gradients(lab: Laboratory) -> dict[str, Verdict]:
     slopes = graph.gradient(loss, [*t.S.ravel(), *t.V])
     H = np.array([-s for s in slopes[: t.S.size]], dtype=object).reshape(t.S.shape)
     h = [-s for s in slopes[t.S.size :]]
-    mine = _h(t)
+    mine = pushes(t)
     moving = {
         f"V {i}": (node, sym("w2") * graph.add(t.G[i, j] * mine[j] for j in range(len(mine)) if t.G[i, j] is not ZERO))
         for i, node in enumerate(flow.rhs("wOV")[0])
@@ -350,9 +351,9 @@ def jacobian_signs(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Section 5.2, conclusion from properties 1 and 2",
     parts=("alpha_++", "alpha_n+i"),
-    hypotheses=(),
+    hypotheses=(DOMINANT, ATTENTIVE),
     statement=r"V_+\ \text{larger enough than}\ V_{n,i}:\quad \alpha_{+,+}\ge0,\ \alpha_{n,+,i}\le0",
-    reading="Larger enough: above all V_n,j for the first, and so that every V_n,i is below the row's mean value for the second.",
+    reading="Larger enough: V_+ >= 3M|V_n,i|, as in Lemma 5.2, with at least 1/M of the attention of a row on the signal.",
 )
 def who_gains(lab: Laboratory) -> dict[str, Verdict]:
     """The factored forms of alpha."""
@@ -363,10 +364,13 @@ def who_gains(lab: Laboratory) -> dict[str, Verdict]:
     front = sym("m_s") * t.slope(0) / 6
     own = t.places[0]
     own_signal = {"alpha_++": (a[0, 0], front * phi[0] * graph.add(phi[j] * (t.V[0] - t.V[own[j]]) for j in (1, 2)))}
+    bounds = bounds_for_every_size()
     own_noise = {f"alpha_n+{i}": (a[0, own[i]], front * phi[i] * (t.V[own[i]] - f1)) for i in (1, 2)}
     return {
-        "alpha_++": on_toy(equal(own_signal).proving("a positive factor times sum_j phi_1j (V_+ - V_n,j)")),
-        "alpha_n+i": on_toy(equal(own_noise).proving("a positive factor times V_n,i - f_1, f_1 the row's mean value")),
+        "alpha_++": on_toy(equal(own_signal).proving("a positive factor times sum_j phi_1j (V_+ - V_n,j)"))
+        & bounds["own"],
+        "alpha_n+i": on_toy(equal(own_noise).proving("a positive factor times V_n,i - f_1, f_1 the row's mean value"))
+        & bounds["other"],
     }
 
 

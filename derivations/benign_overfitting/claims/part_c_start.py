@@ -90,7 +90,7 @@ SMALL_V = Hypothesis.from_ratio(
 )
 
 
-def _gaussian_tail() -> Verdict:
+def gaussian_tail() -> Verdict:
     """P(|g| > x) <= exp(-x^2/2): the difference is 0 at 0 and at infinity, rises and then falls."""
     x = sp.Symbol("x", positive=True)
     gap = sp.exp(-(x**2) / 2) - sp.erfc(x / sp.sqrt(2))
@@ -123,10 +123,10 @@ def start_of_values(lab: Laboratory) -> dict[str, Verdict]:
         N="every",
         M="every",
     )
-    signal = (_gaussian_tail() & count).proving(
+    signal = (gaussian_tail() & count).proving(
         "the deviation of V_+- is at most d_h^(-1/4) / sqrt(3 log(2NM/delta)), so |V| > d_h^(-1/4) has probability at most (delta/(2NM))^(3/2)"
     )
-    noise = (_gaussian_tail() & count).proving(
+    noise = (gaussian_tail() & count).proving(
         "with |xi|^2 <= 3/2 sigma~_p^2 d that of V_n,i is at most d_h^(-1/4) sqrt(3/2) / sqrt(3 log(2NM/delta)): probability delta/(2NM)"
     )
     return {"V_+-": signal, "V_n,i": noise}
@@ -178,7 +178,7 @@ def tails_of_values(lab: Laboratory) -> dict[str, Verdict]:
             f"exceed the bound is {say_number(float(printed))}, and delta/NM is {say_number(float(1 / level))}"
         )
         verdict = decided(bool(printed * level <= 1), Witness(sentence, point))
-        fixed = _gaussian_tail() & decided(square >= 2, {"square": str(square)}).proving(
+        fixed = gaussian_tail() & decided(square >= 2, {"square": str(square)}).proving(
             f"at x^2 = {square} log(2NM/delta) the bound is (delta/(2NM))^({square / 2}) <= delta/NM"
         )
         out[part] = verdict.correcting(formula, fixed, why).blaming("constant", cause)

@@ -33,10 +33,12 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.wide_flow import Snapshot
 from .book import NUMBERS, book, on_toy, read_off, tables
+from .common_bounds import bounds_for_every_size
 from .common_drawn import DRAWN, Stages, all_of, each, probable
 from .common_formulas import M_
-from .common_hypotheses import ATTENTIVE, DOMINANT, IN_BENIGN, exact_point
+from .common_hypotheses import ATTENTIVE, CONDITION_4_1, DOMINANT, ENOUGH, IN_BENIGN, STAGES_BENIGN, WIDE, exact_point
 from .common_mean_runs import SCORES
+from .common_reasons import reasoned
 from .part_d_e_stage_one import dimension
 
 # ---- Lemma 5.1 -------------------------------------------------------------------------------------------------------
@@ -59,15 +61,15 @@ def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
     insensitive=DRAWN,
     where="Lemma 5.1, second display",
     parts=("benign", "harmful"),
-    hypotheses=IN_BENIGN[:-1],
+    hypotheses=(*CONDITION_4_1, WIDE),
     statement=r"|\rho^{(t+1)}_{V,n,i}-\rho^{(t)}_{V,n,i}|\le\Big|\tfrac{2\eta C_p^2\sigma_p^2d}{NM}\sum_{s\in[M]}-\ell'_n\varphi^{(n)}_{si}\Big|",
-    reading="All samples and tokens, from T_1 to the training loss epsilon, in both regimes; condition (2) makes what noise of other samples adds smaller than its room.",
+    reading="All samples and tokens, from the start to the training loss epsilon, in both regimes; condition (2) makes noise of other samples smaller than its room.",
 )
 def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     """Along the trajectories of both regimes."""
-    event = lambda run: each([*run.second, *run.third], lambda s: _own_bound(run, s)).all(axis=0)  # noqa: E731
+    event = lambda run: each([*run.first, *run.second, *run.third], lambda s: _own_bound(run, s)).all(axis=0)  # noqa: E731
     what = "the bound holds at every record"
-    return {"benign": probable(lab, what, True, event), "harmful": probable(lab, what, False, event)}
+    return reasoned("5.1", {"benign": probable(lab, what, True, event), "harmful": probable(lab, what, False, event)})
 
 
 # ---- stage 1 ---------------------------------------------------------------------------------------------------------
@@ -101,16 +103,20 @@ def coefficient_bounds(lab: Laboratory) -> dict[str, Verdict]:
     size = on_toy(equal(forms | square)).proving(
         "|phi_j sum_k phi_k (v_j - v_k)| <= 2 phi_j (1 - phi_j) max|V| <= max|V|/2, and -l' <= 1"
     )
-    signal = on_toy(equal({f"{k}": (a[0, k], sym("m_s") * H[0, k]) for k in range(len(t.V))}))
-    noise = on_toy(
-        equal(
-            {
-                f"{i} {k}": (a[i, k], graph.add(t.G[i, j] * H[j, k] for j in range(2, 6)))
-                for i in (2, 3)
-                for k in (0, 2, 3)
-            }
-        )
-    )
+    b, everything = read_off(flow, False), range(len(t.V))
+    rows = {f"alpha {k}": (a[0, k], sym("m_s") * H[0, k]) for k in everything}
+    signal = on_toy(equal(rows | {f"beta {k}": (b[0, k], sym("m_s") * H[k, 0]) for k in everything}))
+    own = {
+        f"alpha {i} {k}": (a[i, k], graph.add(t.G[i, j] * H[j, k] for j in range(2, 6)))
+        for i in (2, 3)
+        for k in everything
+    }
+    own |= {
+        f"beta {i} {k}": (b[i, k], graph.add(t.G[i, j] * H[k, j] for j in range(2, 6)))
+        for i in (2, 3)
+        for k in everything
+    }
+    noise = on_toy(equal(own))
     few = "the signal's own entry adds up at most 3N/4 samples, the others one"
     many = "a row of noise adds |xi|^2 <= 3/2 sigma~_p^2 d once, and other noise N M times X, which is at most sigma~_p^2 d M/2 by condition (2)"
     return {
@@ -176,11 +182,11 @@ WHERE = {"M": 7, "V_p": 21, "V_n": 1, "phi_1": Fraction(1, 7)}
     expect="fails",
     uses=["Def.B.3", "5.2"],
     origin="proof",
-    where="Appendix F.4, the bounds of all coefficients",
+    where="Appendix F.4, the bounds of all coefficients, with (220)-(222); of beta_{n',i',+} only the last members are legible",
     parts=tuple(BOUNDS),
     hypotheses=(DOMINANT, ATTENTIVE),
     statement=r"\alpha_{+,+}\ge\tfrac\eta{2NM}\sum_{S_+}-\ell'_n\|\mu\|_2^2V_+\varphi_{11}(1-\varphi_{11}),\ \alpha_{n,+,i}\le\tfrac\eta{4NM}\ell'_n\|\mu\|_2^2V_+\varphi_{1i}\varphi_{11},\ \beta_{n,+,i}\ge-\tfrac{\eta\|\mu\|_2^2}{2NM}\ell'_nV_+\varphi_{i1}(1-\varphi_{i1}),\ \beta_{n,j,n,i}\le\tfrac{\eta\|\xi_{n,j}\|_2^2}{2NM}\ell'_nV_+\varphi_{ij}\varphi_{i1}+\{\text{lower order term}\},\ \ldots",
-    reading="With 0 for o(1) and for products of different noise tokens, from V_+ >= 3M|V_n,i|, phi_1 >= 1/M and noise attention at most 1/M.",
+    reading="As a consequence of these propositions alone, with 0 for o(1) and for products of different noise tokens; up to M = 6 the printed constants hold.",
 )
 def stage_two_bounds(lab: Laboratory) -> dict[str, Verdict]:
     """What holds for every M is proved; else the vertices for M = 2 to 7 and the derived coefficient at one of M = 7."""
@@ -194,7 +200,7 @@ def stage_two_bounds(lab: Laboratory) -> dict[str, Verdict]:
             continue
         least = min(corner.M for corner in bad)
         sentence = (
-            f"at M = {least}, V_+ = 21, equal attention 1/7, V_n,j = 1 and all other V_n,k = -1 (all hypotheses hold) the derived coefficient is "
+            f"at M = {least}, V_+ = 21, equal attention 1/7, V_n,j = 1 and all other V_n,k = -1 (a state that the propositions allow; all hypotheses hold) the derived coefficient is "
             f"-{say_number(Fraction(10, 21))} of V_+ phi_1 phi_j in the units of the display, and -1/2 is printed"
         )
         verdict = (
@@ -212,23 +218,6 @@ def stage_two_bounds(lab: Laboratory) -> dict[str, Verdict]:
         )
         out[part] = verdict.blaming("constant", "dropped-noise-values")
     return out
-
-
-def bounds_for_every_size() -> dict[str, Verdict]:
-    """V_+ - f >= V_+ (1 - phi_1)/2 and f - V_j >= V_+ phi_1/3 from dominance and phi_1 = 1/M + x, M = m + 1."""
-    m, x, p = sym("m"), sym("x"), sym("p")
-    M = m + 1
-    own = always_positive({"3M - 2": 3 * M - 2}, positive=["m"]).proving(
-        "V_+ - f >= (1 - phi_1)(1 - 1/(3M)) V_+, and 1 - 1/(3M) >= 1/2", M="every"
-    )
-    first = 1 / M + x
-    worst = num(Fraction(2, 3)) * first - (2 - first - 2 * p) / (3 * M)  # V_j = 1/(3M), all other noise -1/(3M)
-    other = always_positive({"f - V_j - phi_1/3": worst}, positive=["m", "x", "p"]).proving(
-        "f - V_j >= phi_1 V_+ - (2 - phi_1 - 2 phi_j) V_+/(3M), which is least at V_j = V_+/(3M) and -V_+/(3M) for the others",
-        "with phi_1 = 1/M + x it exceeds phi_1 V_+/3 by (1/M + x + 2Mx + 2 phi_j) V_+/(3M)",
-        M="every",
-    )
-    return {"own": own, "other": other}
 
 
 def _derived_ratio(lab: Laboratory) -> sp.Expr:
@@ -301,7 +290,7 @@ def _signs(s: Snapshot) -> np.ndarray:
     origin="proof",
     where="Appendix F.4, last display; used in D.3.2",
     parts=("stage 2", "stage 3"),
-    hypotheses=IN_BENIGN,
+    hypotheses=STAGES_BENIGN,
     statement=r"\alpha_{\pm,\pm},\beta_{\pm,\pm},\alpha_{n,i,\pm},\beta_{n,\pm,i}\ge0,\quad \alpha_{n,\pm,i},\alpha_{n,i,n,j},\beta_{n,i,\pm},\beta_{n,j,n,i}\le0",
     reading="Own class and own sample, all tokens, at every record from T_1 to the training loss epsilon.",
 )
@@ -310,7 +299,7 @@ def sign_table(lab: Laboratory) -> dict[str, Verdict]:
     what = "all signs are as printed at every record"
     second = probable(lab, what, True, lambda run: each(run.second, _signs).all(axis=0))
     third = probable(lab, what, True, lambda run: each(run.third, _signs).all(axis=0))
-    return {"stage 2": second, "stage 3": third}
+    return reasoned("F.4-signs", {"stage 2": second, "stage 3": third})
 
 
 # ---- increments ------------------------------------------------------------------------------------------------------
@@ -463,7 +452,7 @@ def power_of_kappa(lab: Laboratory) -> Verdict:
     fixed = wrong.correcting(
         r"-\tfrac{2\eta^2C_5\sigma_p^2d\|\mu\|_2^2\|w_O\|_2^2(s-T_1)}Ne^{-\Lambda}\cdot\Theta(\sigma_p^2\sigma_h^2dd_h)",
         degree(1) & alive,
-        "alpha does not contain sigma_h; only the norms do, once",
+        "(234) and (235) do not contain sigma_h; only the norms do, once",
     )
     return fixed.blaming("misprint", "sigma_h-twice")
 
@@ -471,16 +460,19 @@ def power_of_kappa(lab: Laboratory) -> Verdict:
 # ---- lower-order terms -----------------------------------------------------------------------------------------------
 
 
-ROUNDING_OF_FORCES = 1e-6  # relative, of differences of nearly equal values
+FAMILIES = ("<q_+, k_+>", "<q_n,i, k_+>", "<q_+, k_n,j>", "<q_n,i, k_n,j>")
 
 
-def _left_out(s: Snapshot) -> np.ndarray:
-    """What alpha_++ |k_+|^2 + beta_++ |q_+|^2 leaves out of the rate of <q_+, k_+>, relative to it; both signals."""
-    worst = np.zeros(len(s.S))
-    for k in (0, 1):
-        kept = s.alpha[:, k, k] * s.K[:, k, k] + s.beta[:, k, k] * s.Q[:, k, k]
-        worst = np.maximum(worst, np.abs(s.rates["S"][:, k, k] / kept - 1))
-    return worst
+def _left_out(s: Snapshot) -> dict[str, np.ndarray]:
+    """What alpha |k|^2 + beta |q|^2 of the own pair leaves out of the rate of a score, relative to it; all samples."""
+    K, Q = (np.diagonal(x, axis1=1, axis2=2) for x in (s.K, s.Q))
+    kept = s.alpha * K[:, None, :] + np.swapaxes(s.beta, 1, 2) * Q[:, :, None]
+    where = s.batch.places
+    seed = np.arange(len(where))[:, None, None, None]
+    pair = (seed, where[:, :, :, None], where[:, :, None, :])
+    share = np.abs(s.rates["S"][pair] / kept[pair] - 1)  # (s, N, row, key)
+    parts = (share[:, :, :1, :1], share[:, :, 1:, :1], share[:, :, :1, 1:], share[:, :, 1:, 1:])
+    return {name: part.reshape(len(part), -1).max(axis=1) for name, part in zip(FAMILIES, parts, strict=True)}
 
 
 @book.claim(
@@ -490,21 +482,55 @@ def _left_out(s: Snapshot) -> np.ndarray:
     uses=["B.3", "D.4"],
     insensitive=DRAWN,
     origin="proof",
-    where="Remark after Lemma B.3; Appendix F.12, (297), (298)",
-    parts=("(298)",),
-    hypotheses=IN_BENIGN,
-    statement=r"\langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\alpha_{+,+}\|k_+\|_2^2+\beta_{+,+}\|q_+\|_2^2+\{\text{lower order term}\}",
-    reading="Relative size at most 2 N SNR times the root of log(6N^2M^2/delta)/d_h, by C.3; from T_1 to the training loss epsilon, both signals.",
+    where="Remark after Lemma B.3 with (16); Appendix F.12, (298)",
+    parts=FAMILIES,
+    hypotheses=STAGES_BENIGN,
+    statement=r"\langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\alpha_{+,+}\|k_+\|_2^2+\beta_{+,+}\|q_+\|_2^2+\{\text{lower order term}\},\quad\text{and}\ \langle q_{n,i},k_+\rangle,\langle q_+,k_{n,j}\rangle,\langle q_{n,i},k_{n,j}\rangle\ \text{in a similar way}",
+    reading="Relative size at most 2 N SNR times the root of log(6N^2M^2/delta)/d_h, by C.3; all samples and tokens, T_1 to the training loss epsilon.",
 )
-def lower_order(lab: Laboratory) -> Verdict:
+def lower_order(lab: Laboratory) -> dict[str, Verdict]:
     """Along trajectories, against the size that C.3 gives it."""
 
-    def event(run: Stages) -> np.ndarray:
+    def event(run: Stages, name: str) -> np.ndarray:
         most = 2 * run.case.N * run.case.snr * sqrt(run.inside.widths[2] / run.case.d_h)
-        kept = each([*run.second, *run.third], lambda s: _left_out(s) <= max(most, ROUNDING_OF_FORCES))
+        kept = each([*run.second, *run.third], lambda s: _left_out(s)[name] <= most)
         return np.asarray(kept.all(axis=0))
 
-    return probable(lab, "what is left out stays below the bound", True, event)
+    what = "what is left out stays below the bound"
+    found = {name: probable(lab, what, True, lambda run, k=name: event(run, k)) for name in FAMILIES}  # type: ignore[misc]
+    return reasoned("F.12", found)
+
+
+@book.claim(
+    "Eq.297",
+    "Both changes at once are of lower order",
+    kind="order",
+    uses=["B.3", "F.3", "D.4"],
+    origin="proof",
+    where="Appendix F.12, paragraph on sufficiently small learning rate, and (297)",
+    parts=("(297)",),
+    hypotheses=(*IN_BENIGN, ENOUGH),
+    statement=r"\langle\Delta q,\Delta k\rangle\ \text{contains}\ \eta^2:\quad \langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\langle\Delta q_+,k_+\rangle+\langle q_+,\Delta k_+\rangle+\{\text{lower order term}\}",
+    reading="The derived step of every score is a polynomial of degree two in eta, and condition (6) lets eta go to zero with all else held.",
+)
+def both_changes(lab: Laboratory) -> Verdict:
+    """The derived step of the scores, its third derivative by eta, and the terms of degree 0 and 1."""
+    flow = lab.step(2)
+    t, eta = tables(flow, 2), sym("eta")
+    H = t.H()
+    linear = (t.G @ H) @ t.K + t.Q @ (t.G @ H.T).T
+    step = flow.rhs("KQ").T
+    found: dict[str, tuple[Node, Node]] = {}
+    for (i, j), node in np.ndenumerate(step):
+        slope = graph.gradient(node, [eta])[0]
+        first = graph.substitute([slope], {eta: num(0)})[0]
+        third = graph.gradient(graph.gradient(slope, [eta])[0], [eta])[0]
+        found[f"degree 1 of {i},{j}"] = (first, linear[i, j])
+        found[f"degree 3 of {i},{j}"] = (third, num(0))
+        found[f"degree 0 of {i},{j}"] = (graph.substitute([node], {eta: num(0)})[0], t.S[i, j])
+    return on_toy(equal(found), 2).proving(
+        "the derived step is S + eta (G H K + Q H G) + eta^2 (...): the last term over the middle one is eta times a quotient without eta"
+    )
 
 
 @book.claim(
@@ -535,6 +561,6 @@ def length_of_a_key(lab: Laboratory) -> Verdict:
     wrong = decided(limit.is_finite, Witness(sentence, point)).correcting(
         r"\alpha_{+,+}=O(\eta\|\mu\|_2^2),\ \|k_+\|_2^2=\Theta(\|\mu\|_2^2\sigma_h^2d_h)",
         fixed,
-        "the bound is that of alpha; C.3 and proposition C have the norm",
+        "the bound is that of alpha; C.3, proposition C and the same section a few lines before have the norm",
     )
     return wrong.blaming("misprint", "alpha-for-norm")

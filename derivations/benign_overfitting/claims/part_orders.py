@@ -20,13 +20,14 @@ from .book import book
 from .common_drawn import unit_time
 from .common_hypotheses import IN_BENIGN
 from .common_mean_runs import columns, columns_at, fitted, of_order, over_families
+from .common_reasons import reasoned
 
 EARLY, LATE = 10.0, 9.0  # logs of d_h for stages 2 and 3: scores end at 36.7, where 1 - attention is lost in rounding
 
 
 def in_widths_and_samples(lab: Laboratory, what: str, value: Callable[[Inside], float], logs: float) -> Verdict:
-    """A ratio stays bounded over three decades of d_h and one of N."""
-    families = {"wider": (1.0, 1e3, 4), "N": (16, 640, 4)}
+    """A ratio stays bounded over three decades of d_h, and one or two of N, |mu| and epsilon."""
+    families = {"wider": (1.0, 1e3, 4), "N": (16, 640, 4), "n_snr2": (8e4, 8e6, 4), "eps": (1e-3, 2e-2, 4)}
     return over_families(lab, what, True, families, value, of_order("O"), logs=logs)
 
 
@@ -54,25 +55,44 @@ def noise_attention(lab: Laboratory) -> dict[str, Verdict]:
 
         return value
 
-    return {
-        "signal rows": in_widths_and_samples(lab, "attention over its order", ratio("s", lambda item: item.N), EARLY),
-        "noise rows": in_widths_and_samples(
-            lab, "attention over its order", ratio("w", lambda item: item.n_snr2), EARLY
-        ),
-    }
+    return reasoned(
+        "Eq.62-71",
+        {
+            "signal rows": in_widths_and_samples(
+                lab, "attention over its order", ratio("s", lambda item: item.N), EARLY
+            ),
+            "noise rows": in_widths_and_samples(
+                lab, "attention over its order", ratio("w", lambda item: item.n_snr2), EARLY
+            ),
+        },
+    )
 
 
+#: the sum of beta of a row and a key is that of alpha times the quotient of their squared lengths: between two noise tokens
+#: it is C_p^2, 1 or C_p^(-2), which (10) makes constants, so that (58) and (104) are read off alpha
 #: printed sums: part, then pairs of a row and a key with whether the sum is of alpha, and the order over d_h^(-1/4)
 STAGE_TWO = {
     "(55)": ((("ss", True), ("s2", False), ("sw", False)), lambda item: sqrt(item.N)),
     "(56)": ((("s2", True), ("sw", True)), lambda item: 1 / sqrt(item.N)),
     "(57)": ((("2s", False), ("ws", False)), lambda item: item.snr / sqrt(item.N)),
-    "(58)": ((("2s", True), ("ws", True), ("22", True), ("2w", True), ("w2", True), ("ww", True)), lambda item: 1.0),
+    "(58)": (
+        (("2s", True), ("ws", True), *((pair, True) for pair in ("22", "2w", "w2", "ww"))),
+        lambda item: 1.0,
+    ),
 }
 STAGE_THREE = {
     "(102)": ((("2s", False), ("ws", False)), lambda item: item.snr**2),
     "(103)": ((("ss", True), ("s2", False), ("sw", False)), lambda item: item.N),
-    "(104)": ((("s2", True), ("sw", True), ("2s", True), ("ws", True), ("22", True), ("ww", True)), lambda item: 1.0),
+    "(104)": (
+        (
+            ("s2", True),
+            ("sw", True),
+            ("2s", True),
+            ("ws", True),
+            *((pair, True) for pair in ("22", "2w", "w2", "ww")),
+        ),
+        lambda item: 1.0,
+    ),
 }
 
 
@@ -97,7 +117,7 @@ def _largest(lab: Laboratory, item: Inside, pairs: tuple[tuple[str, bool], ...],
     kind="order",
     uses=["Eq.31-37", "C.4"],
     origin="proof",
-    where="D.2.3, (55)-(58), (265)-(269)",
+    where="D.2.3, (55)-(58); of (265)-(269) only (266) is legible",
     parts=tuple(STAGE_TWO),
     hypotheses=IN_BENIGN,
     statement=r"\sum_{s=T_1}^t|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|,|\beta_{n,i,\pm}|=O(N^{1/2}d_h^{-1/4}),\ \sum|\alpha_{n,\pm,i}|=O(N^{-1/2}d_h^{-1/4}),\ \sum|\beta_{n,\pm,i}|=O(\mathrm{SNR}\,N^{-1/2}d_h^{-1/4}),\ \sum|\alpha_{n,i,\pm}|,|\alpha_{n,i,n,j}|,|\beta_{n,j,n,i}|=O(d_h^{-1/4})",
@@ -105,15 +125,18 @@ def _largest(lab: Laboratory, item: Inside, pairs: tuple[tuple[str, bool], ...],
 )
 def sums_stage_two(lab: Laboratory) -> dict[str, Verdict]:
     """The largest sum of each display over its order."""
-    return {
-        part: in_widths_and_samples(
-            lab,
-            "the sum over its order",
-            lambda item, p=pairs, z=size: _largest(lab, item, p, False) * item.widths[0] ** 0.25 / z(item),  # type: ignore[misc]
-            EARLY,
-        )
-        for part, (pairs, size) in STAGE_TWO.items()
-    }
+    return reasoned(
+        "Eq.55-59",
+        {
+            part: in_widths_and_samples(
+                lab,
+                "the sum over its order",
+                lambda item, p=pairs, z=size: _largest(lab, item, p, False) * item.widths[0] ** 0.25 / z(item),  # type: ignore[misc]
+                EARLY,
+            )
+            for part, (pairs, size) in STAGE_TWO.items()
+        },
+    )
 
 
 @book.claim(
@@ -122,7 +145,7 @@ def sums_stage_two(lab: Laboratory) -> dict[str, Verdict]:
     kind="order",
     uses=["Eq.31-37", "Eq.62-71"],
     origin="proof",
-    where="D.3.3, (102)-(104), (292)-(296)",
+    where="D.3.3, (102)-(104); of (292)-(296) only (293) is legible",
     parts=tuple(STAGE_THREE),
     hypotheses=IN_BENIGN,
     statement=r"\sum_{s=T_2}^t|\beta_{n,\pm,i}|=O\Big(\frac{\mathrm{SNR}^2\mathcal L^3\log O(1/\epsilon)}{\epsilon d_h^{1/2}}\Big),\ \sum|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|,|\beta_{n,i,\pm}|=O\Big(\frac{N\mathcal L^3\log O(1/\epsilon)}{\epsilon d_h^{1/2}}\Big),\ \text{others of own samples}=O\Big(\frac{\mathcal L^3\log O(1/\epsilon)}{\epsilon d_h^{1/2}}\Big),\quad\mathcal L=\log(6N^2M^2/\delta)",
@@ -135,10 +158,15 @@ def sums_stage_three(lab: Laboratory) -> dict[str, Verdict]:
         d_h, _, L = item.widths
         return _largest(lab, item, pairs, True) * item.eps * sqrt(d_h) / (size(item) * L**3 * log(1 / item.eps))
 
-    return {
-        part: in_widths_and_samples(lab, "the sum over its order", lambda item, p=pairs, z=size: over(item, p, z), LATE)  # type: ignore[misc]
-        for part, (pairs, size) in STAGE_THREE.items()
-    }
+    return reasoned(
+        "Eq.102-105",
+        {
+            part: in_widths_and_samples(
+                lab, "the sum over its order", lambda item, p=pairs, z=size: over(item, p, z), LATE
+            )  # type: ignore[misc]
+            for part, (pairs, size) in STAGE_THREE.items()
+        },
+    )
 
 
 def key_change(scores: dict[str, float], item: Inside) -> float:
@@ -168,6 +196,12 @@ def key_change(scores: dict[str, float], item: Inside) -> float:
 )
 def change_of_keys(lab: Laboratory) -> Verdict:
     """The squared ratio over widths and samples."""
-    return in_widths_and_samples(
-        lab, "|Delta W_K|^2 over sigma_h^2 d_h", lambda item: key_change(fitted(lab, item.case, item.eps), item), LATE
+    return reasoned(
+        "Eq.116-130",
+        in_widths_and_samples(
+            lab,
+            "|Delta W_K|^2 over sigma_h^2 d_h",
+            lambda item: key_change(fitted(lab, item.case, item.eps), item),
+            LATE,
+        ),
     )

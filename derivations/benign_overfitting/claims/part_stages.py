@@ -20,6 +20,7 @@ from odesys import (
     identity,
     say_number,
     sym,
+    undecided,
 )
 
 from ..laboratory import Laboratory
@@ -38,13 +39,15 @@ from .common_drawn import (
     half_log,
     implied,
     monotone,
+    moved,
     norms_keep,
     probable,
     sizes,
     twice,
 )
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import CONDITION_4_1, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point
+from .common_hypotheses import CONDITION_4_1, IN_BENIGN, IN_HARMFUL, STAGES_BENIGN, STAGES_HARMFUL, UNIT_W, exact_point
+from .common_reasons import reasoned
 from .part_d_e_stage_one import NEAR, POSITIVE, values_small_two, values_small_two_harmful
 
 #: constants of the propositions, from the proofs: C_3 of (24) and (147), C_4 of (27) and (143), C_17 of (77) with C_16 = 1/2
@@ -98,12 +101,23 @@ def second_stage(run: Stages) -> dict[str, np.ndarray]:
     return {name: each(run.second, lambda s, t=test: t(run, s)) for name, test in zip(names, tests, strict=True)}  # type: ignore[misc]
 
 
-def claims_of(found: dict[str, np.ndarray], first: int) -> dict[str, np.ndarray]:
+def _signs_elsewhere(run: Stages) -> np.ndarray:
+    """The second claim off the trajectory: at states that were moved within the propositions, signs are the same.
+
+    Along a trajectory all premises are true, so that an implication says no more than its conclusion; here values and
+    scores are drawn anew, and the signs have to come from dominance, attention and norms.
+    """
+    signs = monotone if run.benign else twice
+    records = [*run.second[::4], *run.third[::4]]
+    return np.all([signs(run, moved(run, s, k)) for k, s in enumerate(records)], axis=0)
+
+
+def claims_of(run: Stages, found: dict[str, np.ndarray], first: int) -> dict[str, np.ndarray]:
     """The claims: (moves) => values, (values, norms, moves) => moves, (values, moves, sizes) => norms, (...) => sizes."""
     v, n, m, s = found.values()
     return {
         f"Claim {first}": implied([m], v, strict=(0,)),
-        f"Claim {first + 1}": implied([v, n, m], m, strict=(2,)),
+        f"Claim {first + 1}": implied([v, n, m], m, strict=(2,)) & _signs_elsewhere(run),
         f"Claim {first + 2}": implied([v, m, s], n, strict=(1,)),
         f"Claim {first + 3}": implied([v, n, m], s, strict=(2,)),
     }
@@ -115,7 +129,7 @@ def _propositions(lab: Laboratory, benign: bool, names: str, first: int, stage) 
         event = lambda run, k=name: stage(run)[k].all(axis=0)  # noqa: E731
         out[f"{name}(t)"] = probable(lab, f"{name}(t) holds at every record", benign, event)
     for k in range(4):
-        event = lambda run, k=k: claims_of(stage(run), first)[f"Claim {first + k}"]  # noqa: E731
+        event = lambda run, k=k: claims_of(run, stage(run), first)[f"Claim {first + k}"]  # noqa: E731
         out[f"Claim {first + k}"] = probable(lab, f"Claim {first + k} holds at every record", benign, event)
     return out
 
@@ -132,17 +146,20 @@ def _parts(names: str, first: int) -> tuple[str, ...]:
     insensitive=DRAWN,
     where="Lemma 5.3",
     parts=("values", "dominance", "attention gaps"),
-    hypotheses=IN_BENIGN,
+    hypotheses=STAGES_BENIGN,
     statement=r"\mu_+^\top W_V^{(t)}w_O\ge\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_1),\ \mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(T)}w_O|,\ \langle q_\pm,k_\pm\rangle-\langle q_\pm,k_{n,j}\rangle\ge\log\Big(e^{\ldots^{(T_1)}}+\tfrac{\eta^2C\|\mu\|_2^4\|w_O\|_2^2d_h^{1/2}}{N(\log(6N^2M^2/\delta))^2}(t-T_1)(t-T_1-1)\Big),\ \langle q_{n,i},k_\pm\rangle-\langle q_{n,i},k_{n,j}\rangle\ge\ldots,\quad t\in[T_1,T_2]",
-    reading="C = 1/30 for values and 1/200 for gaps, all rows, T_1 as in D.5 and T_2 with constant 1; over drawn training sets.",
+    reading="T is read as t; C = 1/30 for values, 1/200 for gaps (set after runs at M = 3), all rows, T_1 of D.5, T_2 with constant 1.",
 )
 def stage_two_growth(lab: Laboratory) -> dict[str, Verdict]:
     """Three events from T_1 to T_2."""
     tests = {"values": _linear, "dominance": dominates, "attention gaps": lambda run, s: gap_growth(run, s, C_8)}
-    return {
-        part: probable(lab, f"the bound of {part} holds at every record", True, _throughout(test))
-        for part, test in tests.items()
-    }
+    return reasoned(
+        "5.3",
+        {
+            part: probable(lab, f"the bound of {part} holds at every record", True, _throughout(test))
+            for part, test in tests.items()
+        },
+    )
 
 
 @book.claim(
@@ -154,13 +171,13 @@ def stage_two_growth(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix D.2, propositions B, C, D, E and Claims 1 to 4",
     parts=_parts("BCDE", 1),
-    hypotheses=IN_BENIGN,
+    hypotheses=STAGES_BENIGN,
     statement=r"\mathcal B:\ V_+\ge\eta C_3\|\mu\|_2^2\|w_O\|_2^2(t-T_1),\ V_+\ge3M|V_{n,i}|,\ |V|\le O(d_h^{-1/4})+\eta C_4\|\mu\|_2^2\|w_O\|_2^2(t-T_1);\ \mathcal C:\ \|q_\pm\|_2^2,\|k_\pm\|_2^2=\Theta(\|\mu\|_2^2\sigma_h^2d_h),\ldots,\ |\langle q,q'\rangle|,|\langle k,k'\rangle|=o(1);\ \mathcal D:\ \text{signal scores rise, noise scores fall},\ \Lambda\ge\log(\ldots);\ \mathcal E:\ |\langle q,k\rangle|\le\log d_h^{1/2},\ |\langle q_\pm,k_\mp\rangle|,|\langle q_{n,i},k_{\bar n,j}\rangle|=o(1)",
     reading="Constants of the proofs; o(1) is at most twice the bound of C.3, which condition (8) makes small; all tokens, T_1 to T_2.",
 )
 def stage_two_induction(lab: Laboratory) -> dict[str, Verdict]:
     """All propositions and implications along the trajectories."""
-    return _propositions(lab, True, "BCDE", 1, second_stage)
+    return reasoned("Prop.B-E", _propositions(lab, True, "BCDE", 1, second_stage))
 
 
 @book.claim(
@@ -172,13 +189,13 @@ def stage_two_induction(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix E.2, propositions J, K, L, M and Claims 9 to 12",
     parts=_parts("JKLM", 9),
-    hypotheses=IN_HARMFUL,
+    hypotheses=STAGES_HARMFUL,
     statement=r"\mathcal J:\ y_nV_{n,2}\ge\eta C_3\sigma_p^2d\|w_O\|_2^2(t-T_1)/N,\ y_nV_{n,2}\ge3M\max\{|V_\pm|,|V_{n,i}|\},\ldots;\ \mathcal K:\ \text{norms keep their order};\ \mathcal L:\ \Delta\langle q,k_{n,2}\rangle\ge2\Delta\langle q,k\rangle\ \text{for all other keys},\ \Psi\ge\log(e^{\Psi^{(T_1)}}+\ldots(t-T_1)(t-T_1+1));\ \mathcal M:\ |\Psi|\le\log d_h^{1/2},\ |\langle q,k\rangle|\le2\log d_h^{1/2},\ldots",
-    reading="As Prop.B-E with the first noise token; dominance against the values at t, not only those at T_1; C_7 = 1.",
+    reading="As Prop.B-E with the first noise token, dominance against values at t; twice the bound of C.3 is 1.1 here, and below 1/10 from a logarithm of 600 on.",
 )
 def stage_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
     """All propositions and implications along the trajectories."""
-    return _propositions(lab, False, "JKLM", 9, second_stage)
+    return reasoned("Prop.J-M", _propositions(lab, False, "JKLM", 9, second_stage))
 
 
 # ---- stage 3 ---------------------------------------------------------------------------------------------------------
@@ -222,11 +239,11 @@ def third_stage(run: Stages) -> dict[str, np.ndarray]:
     "5.4",
     "Stage 3: logarithmic growth of V",
     kind="probability",
-    uses=["5.3", "Prop.F-I"],
+    uses=["5.3", "Prop.F-I", "Eq.77-85"],
     insensitive=DRAWN,
     where="Lemma 5.4",
     parts=("V_+ and V_-",),
-    hypotheses=IN_BENIGN,
+    hypotheses=STAGES_BENIGN,
     statement=r"\mu_+^\top W_V^{(t)}w_O\ge\log\big(\exp(\mu_+^\top W_V^{(T_2)}w_O)+\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_2)\big),\quad \mu_-^\top W_V^{(t)}w_O\le-\log(\ldots),\quad t\in[T_2,T_3]",
     reading="C = 1/10, up to the training loss epsilon, which is later than the printed T_3 with its factor one over the logarithm.",
 )
@@ -242,7 +259,7 @@ def stage_three_growth(lab: Laboratory) -> Verdict:
 
         return np.asarray(each(run.third, test).all(axis=0))
 
-    return probable(lab, "the bound holds at every record", True, event)
+    return reasoned("5.4", probable(lab, "the bound holds at every record", True, event))
 
 
 @book.claim(
@@ -283,6 +300,38 @@ def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
 
 
 @book.claim(
+    "Eq.77-85",
+    "Logarithmic growth of V from the loss derivative",
+    kind="inequality",
+    uses=["Eq.73-76", "B.2", "C.1"],
+    origin="proof",
+    where="D.3.1, (77)-(85)",
+    parts=("(80), (81)", "(84), (85)"),
+    hypotheses=IN_BENIGN,
+    statement=r"V_+^{(t+1)}\ge\log\big(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(t-T_2+1)\big),\quad V_+^{(t+1)}\le2\log\big(e^{V_+^{(T_2)}/2}+\tfrac38\eta C_{18}\|\mu\|_2^2\|w_O\|_2^2(t-T_2+1)\big)",
+    reading="Given attention of at least 2/3 on the signal in every row: C_17 = 1/12, and C_18 bounds the exponential of half a step, by (6).",
+)
+def logarithmic_growth(lab: Laboratory) -> dict[str, Verdict]:
+    """The step of gamma between two multiples of -l', and the integral of an exponential."""
+    x, s = sym("x"), sym("s")
+    share = decided(Fraction(1, 4) * Fraction(2, 3) * Fraction(1, 2) == Fraction(1, 12), {})
+    convex = always_positive({"derivative of e^x - 1 - x": graph.exp(x) - 1}, positive=["x"])
+    lower = convex.proving(
+        "(77): N/4 samples, attention 2/3 and -l' >= e^(-V_+)/2 give a step of at least eta mu^2 |w_O|^2 e^(-V_+)/12",
+        "e^(V + x) >= e^V (1 + x): e^V grows by at least eta mu^2 |w_O|^2/12 a step",
+    )
+    slope = graph.gradient(1 - graph.exp(s) + s * graph.exp(s), [s])[0]
+    upper = always_positive({"derivative of 1 - e^s + s e^s": slope}, positive=["s"]).proving(
+        "(82): 3N/4 samples and -l' <= e^(-V_+/2) give a step of at most 3/4 eta mu^2 |w_O|^2 e^(-V_+/2)",
+        "e^(x/2) - 1 <= (x/2) e^(x/2), as 1 - e^s + s e^s is 0 at 0 with derivative s e^s: e^(V/2) grows by at most 3/8 C_18 of it a step",
+    )
+    return {
+        "(80), (81)": share & lower & step_of_gamma(lab),
+        "(84), (85)": upper & step_of_gamma(lab),
+    }
+
+
+@book.claim(
     "Prop.F-I",
     "Stage 3 induction (claims 5-8)",
     kind="probability",
@@ -291,13 +340,13 @@ def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix D.3, propositions F, G, H, I and Claims 5 to 8",
     parts=_parts("FGHI", 5),
-    hypotheses=IN_BENIGN,
+    hypotheses=STAGES_BENIGN,
     statement=r"\mathcal F:\ V_+\ge3M|V_{n,i}|,\ |V_{n,i}|=o(1),\ \log(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(t-T_2))\le V_+\le2\log O(\tfrac1\epsilon);\ \mathcal G:\ \text{norms keep their order, other products}\ o(1);\ \mathcal H:\ \text{signal scores rise, noise scores fall};\ \mathcal I:\ |\langle q,k\rangle|\le\log(\epsilon^{-1}d_h^{1/2}),\ |\langle q_\pm,k_\mp\rangle|,|\langle q_{n,i},k_{\bar n,j}\rangle|=o(1)",
     reading="From T_2 to the training loss epsilon; the upper bound with C_18 = 2; values of noise below 1/100 for o(1).",
 )
 def stage_three_induction(lab: Laboratory) -> dict[str, Verdict]:
     """All propositions and implications along the trajectories."""
-    return _propositions(lab, True, "FGHI", 5, third_stage)
+    return reasoned("Prop.F-I", _propositions(lab, True, "FGHI", 5, third_stage))
 
 
 @book.claim(
@@ -309,13 +358,13 @@ def stage_three_induction(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix E.3, propositions N, O, P, Q and Claims 13 to 16",
     parts=_parts("NOPQ", 13),
-    hypotheses=IN_HARMFUL,
+    hypotheses=STAGES_HARMFUL,
     statement=r"\mathcal N:\ \log(e^{V_{n,2}^{(T_2)}}+\eta C_{17}\sigma_p^2d\|w_O\|_2^2(t-T_2)/N)\le y_nV_{n,2}\le2\log O(\tfrac1\epsilon),\ |V_\pm|,|V_{n,i}|=o(1),\ldots;\ \mathcal O:\ \text{norms keep their order};\ \mathcal P:\ \Delta\langle q,k_{n,2}\rangle\ge2\Delta\langle q,k\rangle\ \text{for all other keys},\ \Delta\Psi\ge0;\ \mathcal Q:\ |\Psi|\le\log(\epsilon^{-1}d_h^{1/2}),\ |\langle q,k\rangle|\le2\log(\epsilon^{-1}d_h^{1/2}),\ldots",
-    reading="As Prop.F-I with the first noise token, in units of sigma_p^2 d below and C_p^2 sigma_p^2 d above.",
+    reading="As Prop.F-I with the first noise token, in units of sigma_p^2 d below and C_p^2 sigma_p^2 d above; o(1) as in Prop.J-M.",
 )
 def stage_three_harmful(lab: Laboratory) -> dict[str, Verdict]:
     """All propositions and implications along the trajectories."""
-    return _propositions(lab, False, "NOPQ", 13, third_stage)
+    return reasoned("Prop.N-Q", _propositions(lab, False, "NOPQ", 13, third_stage))
 
 
 # ---- single displays -------------------------------------------------------------------------------------------------
@@ -501,7 +550,7 @@ def values_at_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     """Lower bounds at T_2 with a small constant; a larger one does not help, since the winning value increases."""
     short = _short_stage(lab)
     if short.as_stated != "holds":
-        return {"D.3": short, "E.3": short}
+        return {part: undecided("the step of V is another one") for part in ("D.3", "E.3")}
     out = {}
     for part, benign, fixed in (
         ("D.3", True, values_small_two(lab)),

@@ -124,10 +124,14 @@ class Snapshot:
 
 
 def draw(case: Case, seeds: tuple[int, ...]) -> Batch:
-    """Training sets with random labels, and starts, one for each seed."""
+    """Training sets with random labels, and starts, one for each seed.
+
+    Labels are drawn again until both classes have between N/4 and 3N/4 samples: the event of Lemma C.1, which has the
+    printed probability where N >= 8 log(4/delta), and which all that follows in the paper is conditioned on.
+    """
     made, y = [], []
     for seed in seeds:
-        y.append(np.random.default_rng((seed, 5)).choice([1, -1], size=case.N))
+        y.append(_labels(np.random.default_rng((seed, 5)), case.N))
         made.append(gram_start(case, (seed, 6)))
     grams = np.array([m.gram for m in made])
     lengths = np.diagonal(grams, axis1=1, axis2=2).copy()
@@ -135,6 +139,13 @@ def draw(case: Case, seeds: tuple[int, ...]) -> Batch:
     where = np.array([places(case.N, case.M, list(signs)) for signs in y])
     eye = np.eye(case.P)
     return Batch(case, np.array(y), where, lengths, grams * (1 - eye), _pack(*start))
+
+
+def _labels(rng: np.random.Generator, N: int) -> np.ndarray:
+    while True:
+        y = rng.choice([1, -1], size=N)
+        if N <= 4 * (y > 0).sum() <= 3 * N:
+            return y
 
 
 def follow(batch: Batch, times: np.ndarray, eps: float = 0.0, rtol: float = RTOL) -> list[Snapshot]:
