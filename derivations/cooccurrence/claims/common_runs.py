@@ -39,6 +39,8 @@ WHY_MEASURED = "along trajectories of random networks; no bound of what they do 
 Reader = Callable[[Any], Any]
 Point = Mapping[str, Any]
 SIZES = ("n", "L")  # paths of networks of infinite width
+STEADY = {"n": 50**0.2, "L": 18**0.2}  # what an exponent of 0.2 makes along them
+ALL = ("m", "m1", "c0", "n", "L")
 
 
 def path(lab: Laboratory, name: str) -> list[dict[str, Any]]:
@@ -198,6 +200,9 @@ def ordered(
 ) -> Verdict:
     """A ratio to a printed order has the exponent 0 (or, for O, less) along each path; its largest value is kept.
 
+    For Theta the same is asked of its inverse. Along n and L, which start at the edge of what is allowed, the ratio bends
+    before it is constant: there it must stay within what an exponent of 0.2 would make of its size along m.
+
     With `tilde` the ratio is divided by `logarithm`. Networks of different m1 share no random numbers, and what is of
     the size of their fluctuations has no sharp exponent there: it stays below the order with the constant 1.
     """
@@ -208,11 +213,16 @@ def ordered(
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
         seen = largest(lab, what, path(lab, name), read, part)
-        if tilde and name == "m1":
+        if name in SIZES:
+            verdict = verdict & seen.between(0, STEADY[name] * top, f"what n^0.2 or L^0.2 makes of {top:.4g}, seen along m")
+        elif tilde and name == "m1":
             verdict = verdict & seen.between(0, 1, "constant 1 beside the logarithm that stands for the tilde")
         else:
             verdict = verdict & seen.order(name, 0, kind, "zero" if name == "c0" else "infinity")
         top = max(top, float(seen.values.max()))
+    if kind == "Theta":
+        turned = ordered(lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, tilde, why)
+        verdict = verdict & turned
     return verdict.with_constants(**{f"largest ratio of {what}": float(f"{top:.4g}")}).adding(why_measured=why)
 
 

@@ -8,23 +8,20 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import Hypothesis, Measurement, Verdict, measure
+from odesys import Measurement, Verdict, measure
 
 from ..laboratory import Laboratory
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
 from ..special.trajectories import Course
 from .book import book
-from .common_hypotheses import PHASES
+from .common_hypotheses import PHASES, TIED
 from .common_limit import as_regression, hitting_time, margins, states, tied_points
 from .common_runs import C0, M1, T1, L, N, always, late, likely, ordered, phase_two
 from .part_b_c_system import beta_rate
 from .part_e3_end import SANDWICH
 
-LONGEST = 1e19  # of runs up to poly(m)
-TIED = Hypothesis(
-    "n >= L^2 log m", r"n\ge L^2\log m", lambda p: p["n"] / (p["L"] ** 2 * float(np.log(float(p["m"])))) - 1
-)
+LONGEST = 1e37  # of runs up to poly(m)
 State = dict[str, float]
 
 
@@ -345,28 +342,33 @@ def loss_falls(lab: Laboratory) -> Verdict:
 
 
 def hitting(lab: Laboratory) -> Verdict:
-    """The time of loss = 1/m, over m, at level 3 with n >= L^2 log m: of order m in tau, a constant in t."""
+    """The time of loss = 1/m^2, over m^2, at level 3 with n >= L^2 log m: of order m^2 in tau, of order m in t."""
     points = tied_points(lab, one_n=True)
-    seen = measure("tau at loss = 1/m, over m,", points, lambda p: hitting_time(lab, p, 1 / p["m"], LONGEST) / p["m"])
+
+    def time(p: Any) -> float:
+        return hitting_time(lab, p, float(p["m"]) ** -2, LONGEST) / float(p["m"]) ** 2
+
+    seen = measure("tau at loss = 1/m^2, over m^2,", points, time)
     return seen.order("m", 0) & as_regression(lab, points[0], 1e9)
 
 
 def items_at_hitting(lab: Laboratory) -> Verdict:
-    """Order of class sums, margins, |G| and the irrelevant part from T_1 to the time of loss = 1/m, used over allowed."""
+    """Order of class sums, margins, |G| and the irrelevant part from T_1 to the time of loss = 1/m^2, used over allowed."""
     points = tied_points(lab)
 
     def worst(p: Any) -> float:
-        end = hitting_time(lab, p, 1 / p["m"], LONGEST)
+        end = hitting_time(lab, p, float(p["m"]) ** -2, LONGEST)
         found = []
-        for x in states(lab, p, [*np.geomspace(T1, end, 25).tolist()]):
+        for x in states(lab, p, [*np.geomspace(T1, end, 40).tolist()]):
             s, u = sums(x, p), margins(p)(x)
             part = max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
             found += [s[4] / s[2], s[2] / s[1], s[1] / (s[2] + s[3] + s[4]), 0.1 / min(u.values())]
-            found += [max(abs(x["G_1"]), abs(x["G_3"])) / (5 * np.log(float(p["m"]))), part / 5]
+            found += [max(abs(x["G_1"]), abs(x["G_3"])) / (7 * np.log(float(p["m"]))), part / 10]
         return float(max(found))
 
     seen = measure("the largest used over allowed of Definition F.1 up to T*", points, worst)
-    return seen.between(0, 1, "constants of F.1, with 5 in |G| <= O(log m), since -G_3 is about 3 log(tau)")
+    because = "constants of F.1, with 7 in |G| <= O(log m), since -G_3 is about 3 log(tau), and tau = m^2"
+    return seen.between(0, 1, because) & as_regression(lab, points[0], 1e9)
 
 
 @book.claim(
@@ -374,12 +376,29 @@ def items_at_hitting(lab: Laboratory) -> Verdict:
     "Near-zero loss is reached in phase 2",
     kind="existence",
     where="Theorem F.20",
-    parts=("T* is poly(m)", "T* is in phase 2"),
+    parts=("T* exists", "T* is in phase 2"),
     hypotheses=(*PHASES, TIED),
-    uses=["F.1", "F.8", "F.19", "F.9", "F.12", "F.15", "F.17", "F.18", "F.5", "F.6"],
-    statement=r"T^\star=\min\{t:\hat{\mathcal L}^{(t)}=\Theta(1/\mathrm{poly}(m))\}\in[T_1,T_2],\quad T_2-T_1\ge\Omega(\mathrm{poly}(m))",
-    reading="Level 3 with n >= L^2 log m, loss = 1/m: T* is Theta(m) in tau; items of F.1 that can fail there hold up to it.",
+    uses=["F.1", "F.8", "F.19", "F.9", "F.12", "F.15", "F.17", "F.18", "F.5", "F.6", "F.20-proof", "Beyond.level3"],
+    statement=r"T^\star=\min\{t:\hat{\mathcal L}^{(t)}=\Theta(1/\mathrm{poly}(m))\}\in[T_1,T_2]",
+    reading="For m to infinity, n >= L^2 log m, loss 1/m^2: items (f)-(j) of F.1 hold up to T*; (a)-(e) are F.9-F.12, F.17-F.19.",
 )
 def small_loss(lab: Laboratory) -> dict[str, Verdict]:
     """The hitting time over m, and the items of Definition F.1 up to it."""
-    return {"T* is poly(m)": hitting(lab), "T* is in phase 2": items_at_hitting(lab)}
+    return {"T* exists": hitting(lab), "T* is in phase 2": items_at_hitting(lab)}
+
+
+@book.claim(
+    "F.20-proof",
+    "How long phase 2 lasts",
+    kind="order",
+    origin="proof",
+    where="Proof of Theorem F.20, last two sentences",
+    parts=("T_2 - T_1", "the time of the loss"),
+    hypotheses=(*PHASES, TIED),
+    uses=["F.1", "F.8", "Beyond.level3"],
+    statement=r"T_2-T_1\ge\Omega(\mathrm{poly}(m)),\quad\hat{\mathcal L}^{(t)}\le O(1/\mathrm{poly}(m))\ \text{implies}\ t=\Theta(\mathrm{poly}(m))",
+    reading="For m to infinity, n >= L^2 log m: items (f)-(j) of F.1 hold up to t = Theta(m), where the loss is 1/m^2.",
+)
+def phase_two_lasts(lab: Laboratory) -> dict[str, Verdict]:
+    """The same two measurements."""
+    return {"T_2 - T_1": items_at_hitting(lab), "the time of the loss": hitting(lab)}

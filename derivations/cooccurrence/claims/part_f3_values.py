@@ -11,11 +11,11 @@ from odesys import Measurement, Verdict, equal, graph, measure, sym
 from ..laboratory import Laboratory
 from ..special.quadratures import quadrature_run
 from .book import book, toy_gram
-from .common_hypotheses import PHASES
+from .common_hypotheses import PHASES, TIED
 from .common_limit import as_regression, hitting_time, states, tied_points, whole_six
 from .common_runs import M1, T1, L, late, logarithm, ordered, phase_two
 from .part_b_c_system import values
-from .part_f2_classes import LONGEST, TIED, beta_grows
+from .part_f2_classes import LONGEST, beta_grows
 
 CLOSED = "17 and w_a w_b <= 9 with w = (2, 2, -3) are the limits by Beyond.svm, reached from below; a fifth more"
 
@@ -158,14 +158,14 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(*PHASES, TIED),
     uses=["F.3", "F.14", "F.1"],
     statement=r"\Big|\sum_{l_1}\sum_{l_2:X_{l_2}\in\{\mu_k\}_{k\ge4}}G^{(t)}(X_{l_2}^{(i)})p^{(t,i)}_{q\leftarrow l_1,k\leftarrow l_2}\Big|\le O(1)\quad(t\in[T_1,T_2])",
-    reading="Level 3 up to the time of loss = 1/m, with n >= L^2 log m: for n without the logarithm it grows like (L/n) log(t).",
+    reading="For m to infinity, at the time of loss = 1/m^2, n >= L^2 log m; without the logarithm in n it grows like (L/n) log(t).",
 )
 def irrelevant_part(lab: Laboratory) -> Verdict:
-    """The part at the time of loss = 1/m over m."""
+    """The part at the time of loss = 1/m^2 over m."""
     points = tied_points(lab)
 
     def part(p: Any) -> float:
-        (x,) = states(lab, p, [hitting_time(lab, p, 1 / p["m"], LONGEST)])
+        (x,) = states(lab, p, [hitting_time(lab, p, float(p["m"]) ** -2, LONGEST)])
         return max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
 
     return measure("the irrelevant part at T*", points, part).order("m", 0, "O") & as_regression(lab, points[0], 1e9)
