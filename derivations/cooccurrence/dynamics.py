@@ -97,9 +97,7 @@ def symmetric_descent(n: int, L: int) -> Quotient:
     return quotient_of(gram_descent(n, L), n, L)
 
 
-def quotient_of(
-    flow: Flow, n: int, L: int, swap: bool = True, generators: Sequence[Any] | None = None
-) -> Quotient:
+def quotient_of(flow: Flow, n: int, L: int, swap: bool = True, generators: Sequence[Any] | None = None) -> Quotient:
     """The orbits of a level-1 flow on the training set of Assumption 2.3, under the symmetries found (or `generators`).
 
     Without `swap` only those generators are used that leave mu1 alone.

@@ -34,13 +34,19 @@ SEEDS = 20
 SAME = 1e-5
 ROUTES = "both integrations have a relative tolerance of 1e-8 or less; differences of class sums lose two digits"
 WIDEST = 1e-5
-LIMIT = "networks of m = 10^15 differ from infinite width by m^(-1/2), which differences of class sums raise by two digits"
-WHY_MEASURED = "along trajectories of random networks; no bound of what they do up to T_1 or later was found in closed form"
+LIMIT = (
+    "networks of m = 10^15 differ from infinite width by m^(-1/2), which differences of class sums raise by two digits"
+)
+WHY_MEASURED = (
+    "along trajectories of random networks; no bound of what they do up to T_1 or later was found in closed form"
+)
 Reader = Callable[[Any], Any]
 Point = Mapping[str, Any]
 SIZES = ("n", "L")  # paths of networks of infinite width
 STEADY = {"n": 50**0.2, "L": 18**0.2}  # what an exponent of 0.2 makes along them
 ALL = ("m", "m1", "c0", "n", "L")
+FLAT = 1.01
+FLATNESS = "one percent over a decade: the exponent is 0 up to 0.005, and less than that is the scatter of seeds"
 
 
 def path(lab: Laboratory, name: str) -> list[dict[str, Any]]:
@@ -70,13 +76,12 @@ def scale_at(point: Point) -> setting.Scales:
     return setting.condition_one(point["L"], float(point["m"]), point["m1"], point["c0"])  # type: ignore[arg-type]
 
 
-def networks(lab: Laboratory, point: Point, start: int = 0, long: bool = False) -> list[Any]:
-    """Twenty networks at a point, up to T_1 or with `long` up to tau = 10^3; along m, n and L all are long."""
-    seeds = lab.draw.seeds(SEEDS, start)
+def networks(lab: Laboratory, point: Point) -> list[Any]:
+    """Twenty networks at a point, up to tau = 10^3."""
+    seeds = lab.draw.seeds(SEEDS)
     if (point["n"], point["L"]) != (N, L) or point in path(lab, "n"):
         return sampled_sums(lab, point["n"], point["L"], scale_at(point), seeds, TAUS)
-    taus = TAUS if long or point in path(lab, "m") else EARLY
-    return ensemble(lab, point["n"], point["L"], scale_at(point), seeds, taus)
+    return ensemble(lab, point["n"], point["L"], scale_at(point), seeds, TAUS)
 
 
 def cut(run: Any, keep: np.ndarray) -> Any:
@@ -214,7 +219,12 @@ def ordered(
             verdict = verdict & same_limit(lab, read, part)
         seen = largest(lab, what, path(lab, name), read, part)
         if name in SIZES:
-            verdict = verdict & seen.between(0, STEADY[name] * top, f"what n^0.2 or L^0.2 makes of {top:.4g}, seen along m")
+            verdict = verdict & seen.between(
+                0, STEADY[name] * top, f"what n^0.2 or L^0.2 makes of {top:.4g}, seen along m"
+            )
+        elif float(seen.values.max()) <= FLAT * float(seen.values.min()):
+            even = Measurement(f"{what} over its first value", seen.points, seen.values / seen.values[0])
+            verdict = verdict & even.between(1 / FLAT, FLAT, FLATNESS)
         elif tilde and name == "m1":
             verdict = verdict & seen.between(0, 1, "constant 1 beside the logarithm that stands for the tilde")
         else:

@@ -12,7 +12,6 @@ import flint
 from odesys import Verdict, as_ball, enumerate_all
 
 from .. import setting
-
 from ..special.tails import PRECISION, gaussian_tail, log_ball, norm_tail, product_tail, radius
 from .common_hypotheses import neuron_logs
 

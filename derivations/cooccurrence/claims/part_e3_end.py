@@ -22,9 +22,9 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
+from ..special.phase_one_bounds import DELTA, Bounds, Cell, Start
 from ..special.phase_one_bounds import HALF as ROOT
 from ..special.phase_one_bounds import T1 as T_ONE
-from ..special.phase_one_bounds import DELTA, Bounds, Cell, Start
 from ..special.sample_sums import sampled_sums
 from ..special.trained_network import word_weights
 from ..special.trajectories import class_sums, values_along
@@ -77,7 +77,19 @@ def sandwich(lab: Laboratory) -> Verdict:
     where="Theorem E.19",
     parts=("sandwich", "growth"),
     hypotheses=PHASES,
-    uses=["E.4", "E.14", "E.16", "E.17", "E.15", "Eq.8", "E.19-proof/b", "E.19-proof/c", "E.19-proof/d", "E.21", "E.24"],
+    uses=[
+        "E.4",
+        "E.14",
+        "E.16",
+        "E.17",
+        "E.15",
+        "Eq.8",
+        "E.19-proof/b",
+        "E.19-proof/c",
+        "E.19-proof/d",
+        "E.21",
+        "E.24",
+    ],
     statement=r"\exists T_{0.5}\le T_1,\,0<C<1:\ (1+C)\max\big(\dot G(\mu_1),\dot G(\mu_2)\big)\le-\dot G(\mu_3)\le(1-C)\big(\dot G(\mu_1)+\dot G(\mu_2)\big),\ \dot G(\mu_1),\dot G(\mu_2)\ge\Omega((\sigma_0^2+\sigma_1^2)mm_1)\ (T_{0.5}\le t\le T_1)",
     reading="C = 0.1, T_0.5 at tau = 10, T_1 at tau = 40; for n to infinity Beyond.trapped certifies R in [1.2, 1.54] for ever.",
 )
@@ -89,7 +101,9 @@ def half_way(lab: Laboratory) -> dict[str, Verdict]:
 
     return {
         "sandwich": sandwich(lab),
-        "growth": ordered(lab, "(sigma_0^2 + sigma_1^2) m m_1 over the slowest growth", slowest, along=ALL, why=ENCLOSED),
+        "growth": ordered(
+            lab, "(sigma_0^2 + sigma_1^2) m m_1 over the slowest growth", slowest, along=ALL, why=ENCLOSED
+        ),
     }
 
 
@@ -143,14 +157,14 @@ def no_target_time(lab: Laboratory) -> Verdict:
         if t < 1e9
     ]
     same = Measurement("|G(mu3)|/F of the regression at these times", points[: len(zeros)], zeros or [1e9])
-    right = times.order("F", 0.5, "O", towards="zero") & same.between(0, 0.1, "n = 10^6 adds a term L tau/(2n) to tau^2/36")
+    right = times.order("F", 0.5, "O", towards="zero") & same.between(
+        0, 0.1, "n = 10^6 adds a term L tau/(2n) to tau^2/36"
+    )
     printed = times.order("F", 1, "O", towards="zero").adding(
         why_measured="tried: G(mu3) = F - tau^2/36 + ... by Taylor's series; its remainder up to the zero was not bounded"
     )
     first, last = (float(times.values[k, 0]) / points[k]["F"] for k in (0, -1))
-    sentence = (
-        f"at n = 10^6, L = 4 (all hypotheses hold) the time over F is {first:.4g} at F = 10^-6 and {last:.3g} at F = 10^-2"
-    )
+    sentence = f"at n = 10^6, L = 4 (all hypotheses hold) the time over F is {first:.4g} at F = 10^-6 and {last:.3g} at F = 10^-2"
     if printed.as_stated == FAILS and lab.draw_given.own:
         printed = printed.witnessed(sentence, points[0])
     why = "dG(mu3)/dt vanishes at the start, G(mu3) = F - tau^2/36, so that 6 sqrt(F)/beta is enough"
@@ -179,7 +193,11 @@ def sums_in_order(lab: Laboratory) -> dict[str, Verdict]:
 
     def latest(run: Any) -> float:
         bad = np.flatnonzero(run.S[4] >= np.minimum(run.S[2], run.S[3]))
-        return float(run.taus[min(bad[-1] + 1, len(run.taus) - 1)]) / float(np.abs(run.outputs[0]).max()) if len(bad) else 0.0
+        return (
+            float(run.taus[min(bad[-1] + 1, len(run.taus) - 1)]) / float(np.abs(run.outputs[0]).max())
+            if len(bad)
+            else 0.0
+        )
 
     points = path(lab, "c0")
     seen = measure("the last time of another order over F", points, lambda p: max(latest(run) for run in runs(p)))
@@ -193,8 +211,9 @@ def sums_in_order(lab: Laboratory) -> dict[str, Verdict]:
 
     there = measure("(min(S_2, S_3) - S_4)/n at t'", [*points, *path(lab, "n")], least)
     return {
-        "S_4 < min(S_2, S_3)": seen.between(0, 40, "size n F/24 over the rate n beta/72 is 3 F; 1/n and c_0 can make it larger")
-        .adding(why_measured=tried),
+        "S_4 < min(S_2, S_3)": seen.between(
+            0, 40, "size n F/24 over the rate n beta/72 is 3 F; 1/n and c_0 can make it larger"
+        ).adding(why_measured=tried),
         "at t'": there.between(0.01, 1, "0.017 n in the planar limit (Beyond.turn)").adding(why_measured=ENCLOSED),
     }
 
@@ -268,9 +287,9 @@ def sums_without_n(lab: Laboratory, extra: float = 0.0) -> Verdict:
     found = whole.order("n", 0).adding(why_measured=WHY_MEASURED)
     if found.as_stated == FAILS:
         found = found.witnessed(sentence, points[-1])
-    return found.correcting(
-        r"\tfrac1n\partial_t(\cdot)=-\Theta(\sigma_1^2mm_1)", right, "the sums lack 1/n"
-    ).blaming("misprint", "lost-1/n")
+    return found.correcting(r"\tfrac1n\partial_t(\cdot)=-\Theta(\sigma_1^2mm_1)", right, "the sums lack 1/n").blaming(
+        "misprint", "lost-1/n"
+    )
 
 
 @book.claim(
@@ -551,7 +570,15 @@ def end_of_phase_one(lab: Laboratory) -> dict[str, Verdict]:
             lab, "signal", lambda r: r.G[-1, :3] * [1, 1, -1], 0.5, 7, because, phase_one, ALL, ENCLOSED
         ),
         "irrelevant words": always(
-            lab, "|G(mu)| on R, times c_0, over its order", irrelevant, 0, 2, TILDE, phase_one, ("m", "m1", "c0"), ENCLOSED
+            lab,
+            "|G(mu)| on R, times c_0, over its order",
+            irrelevant,
+            0,
+            2,
+            TILDE,
+            phase_one,
+            ("m", "m1", "c0"),
+            ENCLOSED,
         ),
         "beta": certain(lab, beta_bounds, low=0.9, high=1.1),
     }
@@ -660,7 +687,9 @@ def product_change(lab: Laboratory) -> Verdict:
     right = identity({"product": gap}).proving(
         "the triangle inequality on e b + f a + e f, with |e| <= R_K, |f| <= R and D.1, D.3 for |a|, |b|"
     )
-    sentence = "with m_1 = 2, a = (+1, -1) and changes x and -x of the two terms the left side is 2x and the middle one x"
+    sentence = (
+        "with m_1 = 2, a = (+1, -1) and changes x and -x of the two terms the left side is 2x and the middle one x"
+    )
     printed = identity({"two neurons": 1 * x + (-1) * (-x) - x}).witnessed(sentence, {"m1": 2})
     fixed = r"\text{the same with}\ m_1\max_{\nu,j}|\cdot|"
     return printed.correcting(fixed, right, "a sum over m_1 neurons is at most m_1 times its largest term").blaming(

@@ -275,7 +275,9 @@ def last_coefficient(lab: Laboratory) -> dict[str, Verdict]:
 
 NEARLY = Fraction(1, 10)
 CLOSE = Hypothesis(
-    "epsilon is small", r"\Big|\tfrac{S_1-S_3}{S_1-S_2}-1\Big|\le\tfrac1{10}", lambda p: (p["S1"] - p["S2"]) / 10 - abs(p["S2"] - p["S3"])
+    "epsilon is small",
+    r"\Big|\tfrac{S_1-S_3}{S_1-S_2}-1\Big|\le\tfrac1{10}",
+    lambda p: (p["S1"] - p["S2"]) / 10 - abs(p["S2"] - p["S3"]),
 )
 LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambda p: p["yF"] - math.log(10))
 
@@ -387,7 +389,9 @@ def fixed_ratio(lab: Laboratory) -> dict[str, Verdict]:
     )
     sentence = inside + "and q = 1, the equality gives S_2/S_3 = 1 and the printed formula 2"
     second = printed.witnessed(sentence, point).correcting(
-        r"\tfrac{S_2}{S_3}=1+(q-1)\tfrac{N+S_3}{S_3}", right, "a minus one is missing; the last line of the proof has q - 1"
+        r"\tfrac{S_2}{S_3}=1+(q-1)\tfrac{N+S_3}{S_3}",
+        right,
+        "a minus one is missing; the last line of the proof has q - 1",
     )
     return {
         "equality": first.blaming("misprint", "brackets-in-F.5"),
@@ -567,6 +571,8 @@ def loss_ratio(lab: Laboratory) -> dict[str, Verdict]:
     at_zero = sp.expand(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
     ends = decided((limit, at_zero) == (1, 0), {"limit": str(limit), "at zero": str(at_zero)}, limit=str(limit))
     return {
-        "slope": identity({"slope": slope - target}).proving("log(1 + y) <= y at y = e^-u, so that the slope is at most 0"),
+        "slope": identity({"slope": slope - target}).proving(
+            "log(1 + y) <= y at y = e^-u, so that the slope is at most 0"
+        ),
         "ends": ends.proving("value at 0 and limit at infinity").with_constants(low=1, high="2 ln 2"),
     }

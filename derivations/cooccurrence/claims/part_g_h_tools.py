@@ -12,6 +12,7 @@ from ..laboratory import Laboratory
 from ..special.tails import PRECISION, log_ball, norm_tail, product_tail, radius
 from .book import NUMBERS, book
 
+
 @book.claim(
     "G.1",
     "Softmax Jacobian, Eq. (17)",

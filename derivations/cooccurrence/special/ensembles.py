@@ -247,9 +247,7 @@ def wide_changes(
     return found if _left_out(moving, start, scale, found[-1]) < NEGLIGIBLE else None
 
 
-def _products(
-    moving: Motion, start: Arrays, beta: np.ndarray, G0: np.ndarray, X: np.ndarray, E: np.ndarray
-) -> Arrays:
+def _products(moving: Motion, start: Arrays, beta: np.ndarray, G0: np.ndarray, X: np.ndarray, E: np.ndarray) -> Arrays:
     """Changes of all path matrices from X, the integral of xi, and E, that of D."""
     a, speed = moving.signs, moving.speeds
     rows, inner = start["WW"] @ a, np.einsum("sab,sb->sa", start["VV"], X)
