@@ -5,6 +5,9 @@ Condition 1 hides constants and polylogarithms. Here they are: 1 in :math:`m\ge\
 :math:`\log^{-4}(mn)` and 1, and :math:`\sigma_1=1/\sqrt{m_1}`. Two numbers are the paper's own: Lemma D.8 wants
 :math:`|F(0)|\le0.01`, which bounds c_0; and Lemma E.9 wants :math:`\sigma_0^2\sqrt m=c_0^2/(L\sqrt m)` to exceed
 what values gain in phase 1, of order 1/m: that is :math:`m\ge\widetilde\Omega(L^2)` with :math:`c_0^{-4}` under the tilde.
+Single neurons need more of m than their sum: the proof of Lemma E.4 asks for m above a large constant times m_1 and its
+logarithms, which is `NEURONS`. Of :math:`m_1\ge\widetilde\Omega(1)` and :math:`L\ge\widetilde\Omega(1)` nothing is used but where a
+claim says so (`MANY_NEURONS`).
 """
 
 from __future__ import annotations
@@ -48,9 +51,25 @@ def output_bound(p: Mapping[str, Any]) -> float:
     return 2 * float(p["c0"]) * sqrt(2 * log(2 * float(p["L"]) * float(p["n"]) / DELTA))
 
 
+def neuron_logs(p: Mapping[str, Any]) -> float:
+    """m1 log(2 m1^2/delta) log(4 m1/delta) of the proof of Lemma E.4."""
+    m1 = float(p["m1"])
+    return m1 * log(2 * m1**2 / DELTA) * log(4 * m1 / DELTA)
+
+
 WIDE = Hypothesis.from_ratio("Condition 1", "m >= m1", r"m\ge m_1", lambda p: p["m"] / p["m1"])
 LONG = Hypothesis.from_ratio("Condition 1", "m >= L^2", r"m\ge L^2", lambda p: p["m"] / p["L"] ** 2)
 MANY = Hypothesis.from_ratio("Condition 1", "n >= 3/2 L^2", r"n\ge\tfrac32L^2", lambda p: p["n"] / (1.5 * p["L"] ** 2))
+NEURONS = Hypothesis.from_ratio(
+    "Condition 1",
+    "m >= 2500 m1 log(2 m1^2/delta) log(4 m1/delta)",
+    r"m\ge2500\,m_1\log\tfrac{2m_1^2}\delta\log\tfrac{4m_1}\delta,\ \delta=0.1",
+    lambda p: float(p["m"]) / (2500 * neuron_logs(p)),
+)
+MANY_NEURONS = Hypothesis.from_ratio(
+    "Condition 1", "m1 >= 7200/c0^2", r"m_1\ge7200/c_0^2", lambda p: p["m1"] * float(p["c0"]) ** 2 / 7200
+)
+TIED = Hypothesis("n >= L^2 log m", r"n\ge L^2\log m", lambda p: p["n"] / (p["L"] ** 2 * log(float(p["m"]))) - 1)
 START = Hypothesis(
     "start scale up to polylogarithms",
     r"\log^{-4}(mn)\le c_0\le1",

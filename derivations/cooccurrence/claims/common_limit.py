@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from odesys import Measurement, Trajectory, Verdict, computed_once, integrate
 
@@ -22,8 +23,9 @@ from ..special.trajectories import values_along
 TWO_RUNS = "both integrations have a relative tolerance of 1e-10 or less"
 SAME = 1e-6
 WHY_MEASURED = (
-    "along runs of level 3 over n and up to times poly(m): its planar limit is enclosed up to tau = 100 and trapped "
-    "after it, an enclosure at finite n, or a trapping set with irrelevant words, was not tried"
+    "tried: level 3 at n = 30, L = 4 is enclosed up to tau = 40, also from a box of starts of width 10^-3; the planar limit "
+    "is trapped for ever. Beyond T_1 at finite n the five variables have no trapping set of the planar form: G on "
+    "irrelevant words grows like log(tau)/n"
 )
 Point = Mapping[str, Any]
 
@@ -54,6 +56,28 @@ def as_regression(lab: Laboratory, point: Point, tau: float) -> Verdict:
     seen = Measurement("the relative gap to the regression on bags of words", [point], [gap])
     found = seen.between(0, SAME, TWO_RUNS).adding(gap_to_regression=float(f"{gap:.2g}"))
     return found.adding(why_measured=WHY_MEASURED)
+
+
+def leading_rates(x: Mapping[str, float], point: Point) -> dict[str, float]:
+    """Rates of scores and values between special words at a state of level 3, over the loss, without k0/sqrt(m) and 1/beta."""
+    u, L = margins(point)(x), point["L"]
+    pull = {1: 1 / 2 * expit(-u[1]), 2: -1 / 6 * expit(-u[2]), 4: -1 / 6 * expit(-u[4])}
+    outputs, total = {1: u[1], 2: -u[2], 4: -u[4]}, loss_at(x, point)
+    G, C = x["G_1"], x["G_3"]
+    xi, xi3 = pull[1] + pull[2], pull[1] + 2 * pull[2] + pull[4]
+    found = {
+        "A_21": pull[1] * (G - outputs[1] / L),
+        "A_31": pull[1] * (C - outputs[1] / L) + pull[2] * (C - outputs[2] / L),
+        "V_12": 2 * G * xi,
+        "V_13": G * xi3 + C * xi,
+    }
+    return {name: float(value * (2 if name[0] == "A" else 1) / total) for name, value in found.items()}
+
+
+def loss_at(x: Mapping[str, float], point: Point) -> float:
+    """The training loss at a state of level 3."""
+    u = margins(point)(x)
+    return float(sum(w * np.logaddexp(0, -u[c]) for c, w in ((1, 1 / 2), (2, 1 / 3), (4, 1 / 6))))
 
 
 def tied_points(lab: Laboratory, count: int = 5, one_n: bool = False) -> list[dict[str, Any]]:

@@ -43,6 +43,10 @@ WHY_MEASURED = (
 Reader = Callable[[Any], Any]
 Point = Mapping[str, Any]
 SIZES = ("n", "L")  # paths of networks of infinite width
+STEADY = {"n": 50**0.2, "L": 18**0.2}  # what an exponent of 0.2 makes along them
+ALL = ("m", "m1", "c0", "n", "L")
+FLAT = 1.01
+FLATNESS = "one percent over a decade: the exponent is 0 up to 0.005, and less than that is the scatter of seeds"
 
 
 def path(lab: Laboratory, name: str) -> list[dict[str, Any]]:
@@ -72,13 +76,12 @@ def scale_at(point: Point) -> setting.Scales:
     return setting.condition_one(point["L"], float(point["m"]), point["m1"], point["c0"])  # type: ignore[arg-type]
 
 
-def networks(lab: Laboratory, point: Point, start: int = 0, long: bool = False) -> list[Any]:
-    """Twenty networks at a point, up to T_1 or with `long` up to tau = 10^3; along m, n and L all are long."""
-    seeds = lab.draw.seeds(SEEDS, start)
+def networks(lab: Laboratory, point: Point) -> list[Any]:
+    """Twenty networks at a point, up to tau = 10^3."""
+    seeds = lab.draw.seeds(SEEDS)
     if (point["n"], point["L"]) != (N, L) or point in path(lab, "n"):
         return sampled_sums(lab, point["n"], point["L"], scale_at(point), seeds, TAUS)
-    taus = TAUS if long or point in path(lab, "m") else EARLY
-    return ensemble(lab, point["n"], point["L"], scale_at(point), seeds, taus)
+    return ensemble(lab, point["n"], point["L"], scale_at(point), seeds, TAUS)
 
 
 def cut(run: Any, keep: np.ndarray) -> Any:
@@ -202,6 +205,9 @@ def ordered(
 ) -> Verdict:
     """A ratio to a printed order has the exponent 0 (or, for O, less) along each path; its largest value is kept.
 
+    For Theta the same is asked of its inverse. Along n and L, which start at the edge of what is allowed, the ratio bends
+    before it is constant: there it must stay within what an exponent of 0.2 would make of its size along m.
+
     With `tilde` the ratio is divided by `logarithm`. Networks of different m1 share no random numbers, and what is of
     the size of their fluctuations has no sharp exponent there: it stays below the order with the constant 1.
     """
@@ -212,11 +218,21 @@ def ordered(
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
         seen = largest(lab, what, path(lab, name), read, part)
-        if tilde and name == "m1":
+        if name in SIZES:
+            verdict = verdict & seen.between(
+                0, STEADY[name] * top, f"what n^0.2 or L^0.2 makes of {top:.4g}, seen along m"
+            )
+        elif float(seen.values.max()) <= FLAT * float(seen.values.min()):
+            even = Measurement(f"{what} over its first value", seen.points, seen.values / seen.values[0])
+            verdict = verdict & even.between(1 / FLAT, FLAT, FLATNESS)
+        elif tilde and name == "m1":
             verdict = verdict & seen.between(0, 1, "constant 1 beside the logarithm that stands for the tilde")
         else:
             verdict = verdict & seen.order(name, 0, kind, "zero" if name == "c0" else "infinity")
         top = max(top, float(seen.values.max()))
+    if kind == "Theta":
+        turned = ordered(lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, tilde, why)
+        verdict = verdict & turned
     return verdict.with_constants(**{f"largest ratio of {what}": float(f"{top:.4g}")}).adding(why_measured=why)
 
 

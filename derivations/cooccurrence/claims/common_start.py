@@ -13,12 +13,13 @@ from odesys import Verdict, as_ball, enumerate_all
 
 from .. import setting
 from ..special.tails import PRECISION, gaussian_tail, log_ball, norm_tail, product_tail, radius
+from .common_hypotheses import neuron_logs
 
 DELTAS = (Fraction(1, 10), Fraction(1, 1000))
 WIDTHS = (128, 1024, 10**5, 10**8)
 Case = Mapping[str, Any]
 #: inside Condition 1 and the requirements on m that the proof of Lemma E.4 names; two decades in m, m1, n and c0
-START_POINTS = tuple(
+FAR_POINTS = tuple(
     {"n": n, "L": L, "m": m, "m1": m1, "c0": c0, "delta": Fraction(1, 10)}
     for (n, L), m, m1, c0 in product(
         ((30, 4), (60, 5), (3000, 4), (3000, 40)),
@@ -27,6 +28,12 @@ START_POINTS = tuple(
         (Fraction(1, 2000), Fraction(1, 20000)),
     )
 )
+#: the smallest m that the requirement on single neurons allows
+EDGE_POINTS = tuple(
+    {"n": n, "L": L, "m": int(2500 * neuron_logs({"m1": m1})) + 1, "m1": m1, "c0": c0, "delta": Fraction(1, 10)}
+    for (n, L), m1, c0 in product(((30, 4), (3000, 40)), (4, 160, 1600, 10**5), (Fraction(1, 2000), Fraction(1, 20000)))
+)
+START_POINTS = (*FAR_POINTS, *EDGE_POINTS)
 
 
 def certainly(cases: Any, check: Callable[[Case], Any], what: str) -> Verdict:

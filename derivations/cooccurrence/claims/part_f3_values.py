@@ -11,11 +11,11 @@ from odesys import Measurement, Verdict, equal, graph, measure, sym
 from ..laboratory import Laboratory
 from ..special.quadratures import quadrature_run
 from .book import book, toy_gram
-from .common_hypotheses import PHASES
+from .common_hypotheses import PHASES, TIED
 from .common_limit import as_regression, hitting_time, states, tied_points, whole_six
 from .common_runs import M1, T1, L, late, logarithm, ordered, phase_two
 from .part_b_c_system import values
-from .part_f2_classes import LONGEST, TIED, beta_grows
+from .part_f2_classes import LOGARITHM, LONGEST, MATRICES, beta_grows
 
 CLOSED = "17 and w_a w_b <= 9 with w = (2, 2, -3) are the limits by Beyond.svm, reached from below; a fifth more"
 
@@ -45,11 +45,11 @@ def beta_change(run: Any) -> np.ndarray:
     hypotheses=PHASES,
     uses=["F.4", "F.8"],
     statement=r"\Big|\sum_{j_1,j_2}\langle a_{j_1}w_{j_1}^{(T_2)},a_{j_2}w_{j_2}^{(T_2)}\rangle-\sum_{j_1,j_2}\langle a_{j_1}w_{j_1}^{(T_1)},a_{j_2}w_{j_2}^{(T_1)}\rangle\Big|\le\widetilde O(\tfrac{m_1}m)",
-    reading="Networks up to tau = 10^3 with log^2 for the tilde; later the quadrature of the limit, 17 ln^2(tau) m_1/beta.",
+    reading="Networks up to tau = 10^3 with log^2 for the tilde; later the limit of wide networks, 17 ln^2(tau) m_1/beta.",
 )
 def beta_total(lab: Laboratory) -> Verdict:
     """Networks over m, and the quadrature."""
-    networks = ordered(lab, "the change to its order", beta_change, along=("m",), part=phase_two)
+    networks = ordered(lab, "the change to its order", beta_change, along=MATRICES, part=phase_two, why=LOGARITHM)
     return networks & quadrature(lab, "beta", "the change of beta over its order, at late times", 17)
 
 
@@ -65,8 +65,16 @@ def beta_total(lab: Laboratory) -> Verdict:
     reading="log t is read as log of t in units of 1/beta; times up to poly(m).",
 )
 def beta_in_time(lab: Laboratory) -> dict[str, Verdict]:
-    """The change of F.9 in its named logarithms, and the size of F.4."""
-    return {"change": beta_total(lab), "size": beta_grows(lab)["size"]}
+    """The change in its named logarithms, and the size of F.4."""
+
+    def change(run: Any) -> np.ndarray:
+        beta = late(run, np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs))
+        logs = np.log(float(run.scale.m)) * np.log(late(run, run.taus)[1:])
+        return np.abs(beta[1:] - beta[0]) * run.scale.B / run.scale.m1 / logs
+
+    networks = ordered(lab, "the change to its order", change, along=MATRICES, part=phase_two, why=LOGARITHM)
+    limit = quadrature(lab, "beta", "the change of beta over its order, at late times", 17)
+    return {"change": networks & limit, "size": beta_grows(lab)["size"]}
 
 
 @book.claim(
@@ -78,7 +86,7 @@ def beta_in_time(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=PHASES,
     uses=["C.3", "F.8", "F.1"],
     statement=r"\partial_t\mu^\top W_V^\top W_V\nu=G(\nu)\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\mu}+G(\mu)\tfrac1n\sum_{i\ni\nu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\nu},\quad\max_{\mu,\nu}|\mu^\top W_V^\top W_V\nu-\mu^\top W_V^{(T_1)\top}W_V^{(T_1)}\nu|\le O\big(\tfrac{\log m\log t}{\sigma_1^2mm_1}\big)",
-    reading="log t as in F.10; networks up to tau = 10^3, later the quadrature of the limit, w_a w_b ln^2(tau)/beta.",
+    reading="log t as in F.10; networks up to tau = 10^3, later the limit of wide networks, w_a w_b ln^2(tau)/beta.",
 )
 def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
     """The identity, networks over m, and quadratures."""
@@ -89,7 +97,7 @@ def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
         logs = np.log(run.scale.m) * np.log(taus)
         return np.abs(table[1:] - table[0]).max(axis=(1, 2)) * run.scale.B / logs
 
-    networks = ordered(lab, "the change to its order", change, along=("m",), part=phase_two)
+    networks = ordered(lab, "the change to its order", change, along=MATRICES, part=phase_two, why=LOGARITHM)
     limit = quadrature(lab, "V_33", "the change of Gamma_33 over its order, at late times", 9)
     return {"identity": values(lab), "change": networks & limit}
 
@@ -103,16 +111,20 @@ def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=PHASES,
     uses=["E.9", "F.11"],
     statement=r"\frac{\max_\mu|\sum_ja_j\partial_tw_j^{(t)\top}W_V^{(t)}\mu|}{\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle}\le o(\tfrac1L)\tfrac1n\sum_ig_i\quad(t\in[T_1,T_2])",
-    reading="L times the quotient falls at least like 1/m at fixed c_0 along networks, up to tau = 10^3.",
+    reading="The quotient is at most c_0^2 m_1/(Lm) up to tau = 10^3: o(1/L) as m_1/m or c_0 goes to 0, which Condition 1 has up to logarithms.",
 )
 def w_gradient(lab: Laboratory) -> Verdict:
-    """The ratio of Definition F.1 (d) times m."""
+    """The ratio of Definition F.1 (d) over sigma_0^2/sigma_1^2."""
 
     def inner(run: Any) -> np.ndarray:
         size = np.abs(run.scale.m1 * np.einsum("kab,kb->ka", run.tables["VV"], run.forces[0])).max(axis=1)
-        return late(run, run.L * run.scale.m * size / run.beta / run.g.mean(axis=1))
+        share = run.scale.m1 * run.scale.k0 / run.scale.B  # c_0^2 m_1 / (L m)
+        return late(run, size / run.beta / run.g.mean(axis=1) / share)
 
-    return ordered(lab, "m L times the quotient", inner, along=("m",), part=phase_two)
+    return ordered(lab, "the quotient to c_0^2 m_1/(L m)", inner, along=MATRICES, part=phase_two, why=LOGARITHM)
+
+
+OWN_SAMPLE = "tried: an irrelevant word moves with g of its own sample over n, and g <= loss of that sample, not of the mean: that is F.2"
 
 
 @book.claim(
@@ -122,9 +134,9 @@ def w_gradient(lab: Laboratory) -> Verdict:
     where="Lemma F.14",
     parts=("rate", "change"),
     hypotheses=PHASES,
-    uses=["C.1", "F.1", "F.2", "E.9", "F.11", "F.8"],
+    uses=["C.1", "F.1", "F.2", "E.9", "F.11", "F.8", "Beyond.level3"],
     statement=r"\partial_tG^{(t)}(\mu)\le O(\tfrac1n\hat{\mathcal L}^{(t)}\sigma_1^2mm_1)+\widetilde O(\hat{\mathcal L}^{(t)}m_1(L(\sigma_0^2\sqrt m+\tfrac1m)+\sigma_0^2m)),\quad|G^{(t)}(\mu)-G^{(T_1)}(\mu)|\le\widetilde O\big(\tfrac1n+\tfrac{m_1(L(\sigma_0^2\sqrt m+1/m)+\sigma_0^2m)}{\sigma_1^2mm_1}\big),\ \mu\in\{\mu_i\}_{i=4}^d",
-    reading="In absolute value, without the second terms: networks over m, and level 3 over n up to tau = 10^6 with log(tau) for the tilde.",
+    reading="Words of the training set, in absolute value, without the second terms: networks, and m to infinity over n up to tau = 10^6, log(tau) for the tilde.",
 )
 def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     """Rates along networks, and level 3 over n."""
@@ -144,7 +156,9 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     seen = Measurement("n |G - G(T_1)| / log(tau) on irrelevant words", points, grown)
     because = "30 is the limit of tau g on I_2 for n to infinity by Beyond.svm, reached from below in n"
     return {
-        "rate": ordered(lab, "n |dG/dtau| / loss", rate, along=("m",), part=phase_two),
+        "rate": ordered(
+            lab, "n |dG/dtau| / loss", rate, along=("m", "m1", "c0", "n", "L"), part=phase_two, why=OWN_SAMPLE
+        ),
         "change": seen.between(0, top, because) & as_regression(lab, points[0], 1e6),
     }
 
@@ -156,16 +170,16 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     where="Corollary F.15",
     parts=("bound",),
     hypotheses=(*PHASES, TIED),
-    uses=["F.3", "F.14", "F.1"],
+    uses=["F.3", "F.14", "F.1", "Beyond.level3"],
     statement=r"\Big|\sum_{l_1}\sum_{l_2:X_{l_2}\in\{\mu_k\}_{k\ge4}}G^{(t)}(X_{l_2}^{(i)})p^{(t,i)}_{q\leftarrow l_1,k\leftarrow l_2}\Big|\le O(1)\quad(t\in[T_1,T_2])",
-    reading="Level 3 up to the time of loss = 1/m, with n >= L^2 log m: for n without the logarithm it grows like (L/n) log(t).",
+    reading="For m to infinity, at the time of loss = 1/m^2, n >= L^2 log m; without the logarithm in n it grows like (L/n) log(t).",
 )
 def irrelevant_part(lab: Laboratory) -> Verdict:
-    """The part at the time of loss = 1/m over m."""
+    """The part at the time of loss = 1/m^2 over m."""
     points = tied_points(lab)
 
     def part(p: Any) -> float:
-        (x,) = states(lab, p, [hitting_time(lab, p, 1 / p["m"], LONGEST)])
+        (x,) = states(lab, p, [hitting_time(lab, p, float(p["m"]) ** -2, LONGEST)])
         return max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
 
     return measure("the irrelevant part at T*", points, part).order("m", 0, "O") & as_regression(lab, points[0], 1e9)
@@ -196,7 +210,7 @@ def loss_display(lab: Laboratory) -> Verdict:
     total = graph.add([slope * r for slope, r in zip(graph.gradient(loss, u), rates, strict=True)])
     plain = graph.add([-graph.call("sigmoid", -x) * r for x, r in zip(u, rates, strict=True)])
     printed, right = equal({"sum": (total, plain)}), equal({"sum": (total, plain / n)})
-    sentence = "with n = 6 samples the right side is six times the left side; further down the proof has 1/n"
+    sentence = "the right side is n times the left side, six times with n = 6; further down the proof has 1/n"
     fixed = r"\partial_t\hat{\mathcal L}=\tfrac1n\sum_{i=1}^n\ell'(y_iF_i)\,\partial_t(y_iF_i)"
     return (
         printed.witnessed(sentence, {"n": 6})

@@ -6,21 +6,11 @@ from fractions import Fraction
 
 import flint
 
-from odesys import Node, Verdict, Witness, as_ball, certified, enumerate_all, graph, identity, refuted, sym
+from odesys import Verdict, Witness, as_ball, certified, enumerate_all, graph, identity, refuted, sym
 
 from ..laboratory import Laboratory
 from ..special.tails import PRECISION, log_ball, norm_tail, product_tail, radius
 from .book import NUMBERS, book
-
-SIZE = 4
-
-
-def _softmax(shift: bool = True) -> tuple[list[Node], list[Node], list[Node]]:
-    """Scores s_i (+ t e_i), directions e_i, and softmax weights."""
-    s, e = [sym(f"s{i}") for i in range(SIZE)], [sym(f"e{i}") for i in range(SIZE)]
-    weights = [graph.exp(a + sym("t") * b) if shift else graph.exp(a) for a, b in zip(s, e, strict=True)]
-    total = graph.add(weights)
-    return s, e, [w / total for w in weights]
 
 
 @book.claim(
@@ -32,8 +22,8 @@ def _softmax(shift: bool = True) -> tuple[list[Node], list[Node], list[Node]]:
     hypotheses=(),
     for_all=("l",),
     insensitive=NUMBERS,
-    statement=r"\partial_{s}\,\mathrm{Softmax}(s)=\mathrm{diag}(p)-pp^\top",
-    reading="Every dimension l: all other weights are one symbol; the chain rule of the lemma is this Jacobian times ds/dt.",
+    statement=r"\tfrac{dp}{dt}=(\mathrm{diag}(p)-pp^\top)\tfrac{ds}{dt},\quad p=\mathrm{Softmax}(s)",
+    reading="Every dimension l: all other weights are one symbol; the lemma is the Jacobian of (17) times ds/dt.",
 )
 def softmax_jacobian(lab: Laboratory) -> dict[str, Verdict]:
     """Derivatives by the own score and by another one; all other weights are one symbol."""
@@ -59,22 +49,30 @@ def softmax_jacobian(lab: Laboratory) -> dict[str, Verdict]:
     uses=["G.1"],
     insensitive=NUMBERS,
     statement=r"p(s+\epsilon)-p(s)=J\epsilon+\zeta,\quad\|\zeta\|_\infty=O(\|\epsilon\|_2^2)",
-    reading="Constant 1, in dimension 4: the second derivative along e is p_i((e_i - E e)^2 - Var e), at most |e|^2 twice over in Taylor's remainder.",
+    reading="The paper's remainder xi is zeta here; the constant is 1, for every l: sums over the other weights are symbols.",
 )
 def softmax_expansion(lab: Laboratory) -> Verdict:
     """The second derivative in closed form, and the last step; the remainder is Taylor's with this bound."""
-    _, e, p = _softmax(shift=True)
-    t = sym("t")
-    mean = graph.add([w * x for w, x in zip(p, e, strict=True)])
-    variance = graph.add([w * (x - mean) ** 2 for w, x in zip(p, e, strict=True)])
-    residuals = {}
-    for i in range(SIZE):
-        second = graph.gradient(graph.gradient(p[i], [t])[0], [t])[0]
-        residuals[f"second derivative {i}"] = second - p[i] * ((e[i] - mean) ** 2 - variance)
-    a, b = sym("a"), sym("b")
-    residuals["square"] = 2 * a**2 + 2 * b**2 - (a - b) ** 2 - (a + b) ** 2
-    step = "Taylor's remainder with this second derivative, and 2a^2 + 2b^2 - (a - b)^2 = (a + b)^2"
-    return identity(residuals).proving(step, l=SIZE).with_constants(C=1)
+    t, s, e, p, mean, square = (sym(name) for name in ("t", "s", "e", "p", "mean", "square"))
+    # Z = sum_k exp(s_k + t e_k); its derivatives over Z are the means of e and of e^2 under p
+    Z, Z1, Z2 = sym("Z"), sym("Z1"), sym("Z2")
+    weight = graph.exp(s + t * e)
+    first = e * weight / Z - weight * Z1 / Z**2
+    second = e**2 * weight / Z - 2 * e * weight * Z1 / Z**2 - weight * Z2 / Z**2 + 2 * weight * Z1**2 / Z**3
+    own = graph.substitute([first, second], {Z1: mean * Z, Z2: square * Z})
+    share = weight / Z
+    residuals = {
+        "first derivative": own[0] - share * (e - mean),
+        "second derivative": own[1] - share * ((e - mean) ** 2 - (square - mean**2)),
+        "both signs": p * (e - mean) ** 2 - p * ((1 - p) * e - (mean - p * e)) ** 2,
+    }
+    steps = (
+        "the quotient rule, with Z' = Z E[e] and Z'' = Z E[e^2]: the second derivative is p((e_i - E e)^2 - Var e)",
+        "e_i - E e = (1 - p_i) e_i - sum of the other p_k e_k, so by Cauchy-Schwarz its square is at most 2 |e|^2",
+        "Var e <= E e^2 <= |e|^2, so that the second derivative is at most 2 |e|^2 in size",
+        "Taylor's remainder with half of this bound",
+    )
+    return identity(residuals, positive=("Z",)).proving(*steps, l="every").with_constants(C=1)
 
 
 @book.claim(
@@ -82,12 +80,12 @@ def softmax_expansion(lab: Laboratory) -> Verdict:
     "Bernstein's inequality, second form",
     kind="inequality",
     where="Lemma H.1",
-    parts=("second tail", "quantile"),
+    parts=("first tail", "second tail", "quantile"),
     hypotheses=(),
     expect="fails",
     insensitive=NUMBERS,
-    statement=r"\exp\Big(-\tfrac{t^2/2}{V+Mt/3}\Big)\le\exp\Big(-\min\{\tfrac{t^2}{2V},\tfrac t{2M}\}\Big),\quad Z\le\sqrt{2V\log\tfrac1\delta}+2M\log\tfrac1\delta\ \text{with probability}\ 1-\delta",
-    reading="V is the sum of the E[Z_j^2]; the first tail is Bernstein's and is taken as known.",
+    statement=r"\Pr[Z>t]\le\exp\Big(-\tfrac{t^2/2}{V+Mt/3}\Big),\quad\exp\Big(-\tfrac{t^2/2}{V+Mt/3}\Big)\le\exp\Big(-\min\{\tfrac{t^2}{2V},\tfrac t{2M}\}\Big),\quad Z\le\sqrt{2V\log\tfrac1\delta}+2M\log\tfrac1\delta\ \text{with probability}\ 1-\delta",
+    reading="V is the sum of the E[Z_j^2] of independent centred Z_j with |Z_j| <= M; log-moments summed over j, then Chernoff's bound.",
 )
 def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     """A counterexample in rational numbers, the corrected form, and the quantile."""
@@ -109,6 +107,7 @@ def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     gap = slack - Fraction(4, 3) * m**2 * u**2 - Fraction(5, 3) * m * u * s
     form = r"\le\exp(-\min\{\tfrac{t^2}{4V},\tfrac{3t}{4M}\})"
     return {
+        "first tail": first_tail(),
         "second tail": printed.correcting(form, fixed, "the denominator is at most twice its larger term").blaming(
             "constant", "bernstein-constants"
         ),
@@ -118,6 +117,25 @@ def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
+def first_tail() -> Verdict:
+    """Chernoff's bound at l = t/(V + M t/3), with E exp(l Z_j) <= exp(E[Z_j^2] l^2/2 / (1 - l M/3))."""
+    v, m, t, l, k = (sym(name) for name in ("V", "M", "t", "l", "k"))
+    at = t / (v + m * t / 3)
+    exponent = l * t - v * l**2 / 2 / (1 - l * m / 3)
+    best = graph.substitute([exponent], {l: at})[0]
+    gaps = {
+        "exponent": best - (t * t / 2) / (v + m * t / 3),
+        "below 3/M": 1 - at * m / 3 - v / (v + m * t / 3),
+        "factorial": (k + 1) - 3 - (k - 2),
+    }
+    steps = (
+        "k! >= 2 * 3^(k-2), since k + 1 >= 3 for k >= 2, and E Z^k <= E[Z^2] M^(k-2): a geometric series with ratio l M/3",
+        "E exp(l Z) <= 1 + E[Z^2] l^2/2 / (1 - l M/3) <= its exponential, multiplied over j",
+        "Markov's inequality at l = t/(V + M t/3), which is below 3/M",
+    )
+    return identity(gaps, positive=("V", "M", "t")).proving(*steps)
+
+
 @book.claim(
     "H.2",
     "Norms and products of Gaussian vectors",
@@ -125,8 +143,6 @@ def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     where="Lemma H.2",
     parts=("norms", "products"),
     hypotheses=(),
-    repairs=("H.1",),
-    uses=["H.1"],
     insensitive=NUMBERS,
     statement=r"w_1,w_2\sim N(0,\tfrac1mI):\ \Pr[|\|w_1\|^2-1|\ge\Delta(\log\tfrac2\delta)]\le\delta,\ \Pr[|\langle w_1,w_2\rangle|\ge\Delta(\log\tfrac2\delta)]\le\delta",
     reading="Norms: exact chi-square tails; products: Chernoff's bound at an explicit point; m = 1, 2, 4, ..., 512, delta from 1/2 to 1/1000.",

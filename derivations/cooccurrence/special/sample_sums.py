@@ -1,12 +1,12 @@
-r"""Random networks of infinite width by their sums; here because n and L are swept to sizes that no path matrix has room for.
+r"""Random networks of infinite width by their sums; here because n and L are swept beyond what path matrices allow.
 
-For :math:`m\to\infty` attention stays uniform and :math:`\beta` still, and the words of a sample move alike: what is left is
-G on the three special words and one sum :math:`H_i` over the irrelevant words of each sample,
+For :math:`m\to\infty` attention stays uniform and :math:`\beta` still, and the words of a sample move alike: what is
+left is G on the three special words and one sum :math:`H_i` over the irrelevant words of each sample,
 
 .. math::  G_k' = \frac1n\sum_{i\ni k}y_ig_i,\qquad H_i' = \frac{L-k_i}n\,y_ig_i,\qquad F_i=\sum_{k\in i}G_k+H_i ,
 
-from Gaussian starts of variance :math:`c_0^2/L` and :math:`c_0^2(L-k_i)/L`. Rates of scores and values between the special
-words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared with path
+from Gaussian starts of variance :math:`c_0^2/L` and :math:`c_0^2(L-k_i)/L`. Rates of scores and values between the
+special words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared with path
 matrices at one size and with level 3 at every size. Floats only: measurements.
 """
 
@@ -97,7 +97,7 @@ class Sums:
         return np.asarray(-self.G_rate[:, 2] / self.G_rate[:, :2].max(axis=1))
 
     def rate(self, leaf: str) -> np.ndarray:
-        """Rates of scores (KQ) or of the value Gram matrix (VV) between the special words at leading order, (k, 3, 3)."""
+        """Rates of scores (KQ) or values (VV) between the special words at leading order, (k, 3, 3)."""
         G, xi, s = self.special, self.pull @ self.has, self.scale
         if leaf == "VV":
             outer = xi[:, :, None] * G[:, None, :]
