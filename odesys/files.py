@@ -8,7 +8,6 @@ import json
 import math
 import numbers
 import os
-import re
 import shutil
 import stat
 import uuid
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import OutputError
+from .locks import UNFINISHED, hold, in_use, take
 
 #: formats in which figures are saved where none are named
 figure_formats: ContextVar[tuple[str, ...]] = ContextVar("figure_formats", default=("png", "svg"))
@@ -61,13 +61,13 @@ def prepare_file(path: str | Path) -> Path:
 
 
 def prepare(out: Path | None, result: Path | None, files: Iterable[str] | None = None) -> None:
-    """Try the places where results will go; with `files` the first is a folder that will get these, else a file."""
+    """Try the places where results go; with `files` the first is a folder, ours from now on, for these, else a file."""
     if out and result and os.path.realpath(out) == os.path.realpath(result):
         raise OutputError(f"--out and --json both name {out}; give two places", path=out)
     if out and files is None:
         prepare_file(out)
     elif out:
-        prepare_folder(out, files or ())
+        hold(prepare_folder(out, files or ()))
     if result:
         prepare_file(result)
 
@@ -134,6 +134,7 @@ def _replace(target: Path, data: bytes, mode: int | None) -> None:
     rights = 0o666 if mode is None else mode
     try:
         with open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, rights)) as file:
+            take(file.fileno())  # while it has this name, it is not left over
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -263,7 +264,7 @@ def final_folder(folder: Path) -> Path:
     >>> final_folder(Path("figures", f".odesys-{'0' * 32}.part")).name
     'figures'
     """
-    return folder.parent if re.fullmatch(r"\.odesys-[0-9a-f]{32}\.part", folder.name) else folder
+    return folder.parent if UNFINISHED.fullmatch(folder.name) else folder
 
 
 @contextmanager
@@ -273,7 +274,8 @@ def staged(path: str | Path) -> Iterator[StagedFolder]:
     stage = StagedFolder(folder / _temporary_name())
     try:
         stage.folder.mkdir()
-        yield stage
+        with in_use(stage.folder):
+            yield stage
         moves = {each: folder / each.relative_to(stage.folder) for each in sorted(stage.folder.rglob("*"))}
         moves = {each: target for each, target in moves.items() if not each.is_dir()}
         for target in moves.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from odesys import Parameter
 
 PARAMETERS = (
-    Parameter("n", 60, "training samples, a multiple of 6", int, low=6, high=1200),
+    Parameter("n", 60, "training samples, a multiple of 6", int, low=6, high=600),
     Parameter("L", 5, "tokens per sample", int, low=4, high=1000),
     Parameter("m", 2048, "width of keys, queries and values", int, low=1, high=10**8),
     Parameter("m1", 32, "neurons of the linear layer", int, low=1, high=10**8),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,16 +21,11 @@ FORMAT = "odesys sweep 1"
 
 
 class SweepStore:
-    """An open file of rows; use it as a context. Only one process at a time may write to a folder."""
+    """An open file of rows; use it as a context. The command that opens it has its folder."""
 
     def __init__(self, folder: Path, plan: Plan, resume: bool) -> None:
         self.file, self.plan = folder / FILE, plan
-        self._lock = _lock(folder)
-        try:
-            self._open(resume)
-        except BaseException:
-            self._unlock()
-            raise
+        self._open(resume)
 
     def _open(self, resume: bool) -> None:
         existed = self.file.exists() and self.file.stat().st_size > 0
@@ -68,7 +61,7 @@ class SweepStore:
 
     def have(self) -> set[int]:
         """Numbers of the points that are there, failed ones too."""
-        return {number for (number,) in self._base.execute("SELECT number FROM points")}
+        return {row["number"] for row in self.rows()}
 
     def forget_failed(self) -> int:
         """Drop the failed points, so that they are computed again."""
@@ -88,49 +81,39 @@ class SweepStore:
             ) from error
 
     def rows(self) -> list[dict[str, Any]]:
-        """All rows in the order of the grid."""
+        """All rows in the order of the grid; one that is not of this plan is refused."""
         query = "SELECT number, parameters, result, error FROM points ORDER BY number"
-        return [
-            {"number": n, "parameters": json.loads(p), "result": json.loads(r), "error": e}
-            for n, p, r, e in self._base.execute(query)
-        ]
+        try:
+            found = [
+                {"number": n, "parameters": json.loads(p), "result": json.loads(r), "error": e}
+                for n, p, r, e in self._base.execute(query)
+            ]
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise OutputError(f"{self.file} is damaged: {error}; give another --out", path=self.file) from error
+        points = self.plan.points
+        for row in found:
+            number, result = row["number"], row["result"]
+            if not 0 <= number < len(points) or row["parameters"] != json.loads(json.dumps(points[number])):
+                raise OutputError(
+                    f"row {number} of {self.file} belongs to other parameters than this sweep has there; give "
+                    f"another --out",
+                    path=self.file,
+                )
+            if not isinstance(result, dict) or not isinstance(row["error"], str):
+                raise OutputError(f"row {number} of {self.file} is no result; give another --out", path=self.file)
+        return found
 
     def close(self) -> None:
         """Fold the log into the file and let others in."""
         with suppress(sqlite3.Error):
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._base.close()
-        self._unlock()
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
 
     def __enter__(self) -> SweepStore:
         return self
 
     def __exit__(self, *problem: object) -> None:
         self.close()
-
-
-def _lock(folder: Path) -> int | None:
-    """Hold the folder; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        return None
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(held)
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):  # a file system without locks
-            return None
-        raise OutputError(
-            f"another sweep is writing to {folder}; wait for it, or give another --out", path=folder
-        ) from None
-    return held
 
 
 def _refuse_other(file: Path, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:

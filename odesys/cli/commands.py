@@ -35,6 +35,7 @@ from .options import (
     Settings,
     complete,
     interrupt,
+    mend_streams,
     read_settings,
     read_widths,
 )
@@ -399,6 +400,7 @@ def verify(
     from ..papers.workers import available_cores
 
     files.prepare(errata, json)
+    files.prepare(certificates, None, ())
     chosen = _papers(names)
     cores = workers or available_cores()
     request = Request(
@@ -466,7 +468,8 @@ def report(
         given,
         printed is PrintAmount.full,
     )
-    files.prepare(out, json, ("index.html", "main.tex"))
+    files.prepare_folder(out, ("index.html", "main.tex"))  # two reports may write to it, on different papers
+    files.prepare(None, json)
     if not run_command(chosen, request, out, form.value, json, _command_line()):
         raise typer.Exit(1)
 
@@ -592,4 +595,5 @@ def main() -> None:
     signal.signal(signal.SIGTERM, interrupt)
     gc_pause.collect_less_often()
     limit_memory()
+    mend_streams()
     app(prog_name="odesys")

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import OdesysError, ParameterError
+from ..locks import holding
 from ..memory import usable_memory
 from ..papers import registry
 
@@ -39,8 +40,13 @@ class Commands(TyperGroup):
         except (MemoryError, OverflowError, RecursionError) as error:
             code = _complain(_beyond(error))
         except BrokenPipeError:  # the reader has gone, as in `odesys list | head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _close_output()
             code = 1
+        except OSError as error:
+            code = _complain(
+                f"{error.filename or 'what this command prints'} can not be used: {error.strerror or error}"
+            )
+            _close_output()
         if code == _INTERRUPTED:  # some versions of typer turn the interrupt into this code themselves
             typer.echo("odesys: interrupted", err=True)
         sys.exit(code if isinstance(code, int) else 0)
@@ -48,11 +54,27 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what an interrupt left behind is said in the notes on it."""
         try:
-            return super().invoke(ctx)
+            with holding():
+                return super().invoke(ctx)
         except KeyboardInterrupt as error:
             for note in getattr(error, "__notes__", ()):
                 typer.echo(f"odesys: {note}", err=True)
             raise
+
+
+def _close_output() -> None:
+    """Nothing more is printed, not even at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def mend_streams() -> None:
+    """A stream that is closed swallows what is printed; signs that a terminal does not know become question marks."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def interrupt(*_: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 import sys
 from importlib import resources
@@ -11,6 +12,7 @@ from pathlib import Path
 from .. import files
 from ..errors import OutputError, ParameterError
 from . import registry
+from .paper import MOST_LETTERS
 
 ENDING = ".txt"
 
@@ -20,7 +22,9 @@ def create(path: Path) -> list[Path]:
     name = path.name
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
         raise ParameterError(f"{name!r} can not name a paper: use a letter followed by letters, digits and underscores")
-    if path.exists():
+    if len(name) > MOST_LETTERS:
+        raise ParameterError(f"the name of a paper has at most {MOST_LETTERS} letters, and this one has {len(name)}")
+    if os.path.lexists(path):
         raise OutputError(f"{path} exists already; give the name of a folder that does not", path=path)
     if name in registry.known_names():
         raise ParameterError(f"there is a paper {name} already; choose another name")

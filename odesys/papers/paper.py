@@ -7,6 +7,7 @@ folder. The engine knows the shape, never the content.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -54,6 +55,8 @@ def load_later(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
+MOST_LETTERS = 100
+_FILE_NAME = re.compile(r"\w[\w.-]*")
 LARGEST = 1e60  # of a parameter: its fifth power is still a floating-point number
 LARGEST_WHOLE = 10**15  # of a parameter that is a whole number
 
@@ -365,6 +368,13 @@ class Paper:
     default: str = ""
 
     def __post_init__(self) -> None:
+        for what, names in {"a paper": (self.name,), "a system": self.systems, "a figure": self.figures}.items():
+            for name in names:  # they become names of files
+                if not _FILE_NAME.fullmatch(name) or len(name) > MOST_LETTERS:
+                    raise ParameterError(
+                        f"{_short(repr(name))} can not name {what}: use at most {MOST_LETTERS} letters, digits, dots, "
+                        f"hyphens and underscores, and a letter or digit first"
+                    )
         first = "quotient" if "quotient" in self.systems else next(iter(self.systems), "")
         filled = {
             "default": self.default or first,

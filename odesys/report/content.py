@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -185,9 +186,18 @@ def _timed(content: Content, step: str) -> Iterator[None]:
     began = time.perf_counter()
     try:
         yield
-    except OdesysError as error:
-        content.problems[step] = str(error)
+    except Exception as error:  # the other parts go on
+        content.problems[step] = told(error)
     content.seconds[step] = time.perf_counter() - began
+
+
+def told(error: Exception) -> str:
+    """An error as a sentence; for one that nobody foresaw, what it is and where it came from."""
+    if isinstance(error, OdesysError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f", in line {frames[-1].lineno} of {Path(frames[-1].filename).name}" if frames else ""
+    return f"{type(error).__name__}{where}: {error}"
 
 
 def _setting(content: Content) -> None:
@@ -206,6 +216,9 @@ def _systems(content: Content, progress: Progress) -> None:
             content.systems.append(_system(content, name, build))
         except OdesysError as error:
             content.systems.append(SystemPart(name, note=str(error)))
+        except Exception as error:
+            content.systems.append(SystemPart(name, note=told(error)))
+            content.problems["systems"] = f"{name}: {told(error)}"
 
 
 def _system(content: Content, name: str, build: Callable[[Mapping[str, Any]], Any]) -> SystemPart:
@@ -324,8 +337,8 @@ def _figures(content: Content, progress: Progress) -> None:
         try:
             _, written = content.kept.part("figure", given, content.folder / "figures", work)
             content.figures.append(FigurePart(id, figure.title, pictures(written)))
-        except OdesysError as error:
-            failed.append(f"{id}: {error}")
+        except Exception as error:
+            failed.append(f"{id}: {told(error)}")
     if failed:
         raise OdesysError("; ".join(failed))
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from .. import files
+from ..errors import OdesysError
+from ..locks import hold, waiting
 from ..papers.paper import Paper
 from ..terminal import print_files, print_table, progress_bar
 from . import html, tex, values
 from .claim_entry import claim_entries
-from .content import Content, Request, gather
-from .opening import headline, sizes, symbols, verdict_bar
+from .content import Content, Request, gather, told
+from .opening import SEGMENTS, Segment, headline, sizes, symbols, verdict_bar
 from .svg import thumbnail
 
 SUMMARY = "report.json"
 KIND = "odesys report"
+_PICTURE = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]*")
 
 
 def run_command(
@@ -33,6 +37,7 @@ def run_command(
     try:
         for name, paper in papers.items():
             folder = files.prepare_folder(out / paper.name)
+            hold(folder)
             with progress_bar(f"report on {paper.name}") as progress:
                 try:
                     content = gather(name, paper, request, folder, progress)
@@ -41,13 +46,19 @@ def run_command(
                     raise
                 content.command = command
                 contents.append(content)
-                written = _write(content, out, form)
+                try:
+                    written = _write(content, out, form)
+                except OdesysError:  # a full disk
+                    raise
+                except Exception as error:  # the other papers go on
+                    content.problems["page"], written = told(error), []
             _show(content)
             print_files(written)
     finally:
         files.figure_formats.reset(token)
         if contents:
-            print_files([_write_index(out, form)])
+            with waiting(out):
+                print_files([_write_index(out, form)])
     if json_file:
         files.write_json(json_file, {"papers": [summary(content) for content in contents]})
     return all(not content.problems and not content.unexpected() for content in contents)
@@ -89,12 +100,10 @@ def summary(content: Content) -> dict[str, Any]:
 
 def _write_index(out: Path, form: str) -> Path:
     """List every paper with a report in the folder, also those of earlier runs."""
-    made = "body.tex" if form == "latex" else ""
     entries = []
     for file in sorted(out.glob(f"*/{SUMMARY}")):
-        entry = _read(file)
-        page = file.parent / made if made else out / str(entry.get("page"))
-        if entry.get("kind") == KIND and page.is_file():
+        entry = read_summary(file)
+        if entry is not None and (file.parent / "body.tex" if form == "latex" else out / entry["page"]).is_file():
             entries.append(entry)
     if form == "latex":
         document = tex.main([e["name"] for e in entries], "Closed systems and verdicts")
@@ -102,12 +111,27 @@ def _write_index(out: Path, form: str) -> Path:
     return files.write_text(out / "index.html", html.index(entries))
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_summary(file: Path) -> dict[str, Any] | None:
+    """What a file of a folder of reports says about its paper; None if it is not what `summary` writes there."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return None
+    name = file.parent.name
+    wanted = {"kind": KIND, "name": name, "page": f"{name}.html"}
+    if not isinstance(found, dict) or any(found.get(key) != value for key, value in wanted.items()):
+        return None
+    texts = [found.get(key) for key in ("title", "reference", "headline", "size", "thumbnail")]
+    bar, kinds = found.get("bar"), {(kind, letter, word) for kind, letter, word, *_ in SEGMENTS}
+    right = (
+        all(isinstance(text, str) for text in texts)
+        and (not found["thumbnail"] or _PICTURE.fullmatch(found["thumbnail"]) is not None)
+        and isinstance(bar, list)
+        and all(isinstance(each, dict) and each.keys() == {f.name for f in fields(Segment)} for each in bar)
+        and all((each["kind"], each["letter"], each["word"]) in kinds for each in bar)
+        and all(type(count) is int and count >= 0 for count in (found.get("total"), *(each["count"] for each in bar)))
+    )
+    return found if right else None
 
 
 def _show(content: Content) -> None:

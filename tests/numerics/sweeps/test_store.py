@@ -42,6 +42,23 @@ def test_two_at_once_are_refused(swept: Path) -> None:
     held = os.open("o", os.O_RDONLY)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
-        assert "another sweep is writing to o" in refused(*GRID, "--out", "o")
+        assert "another command is writing to o" in refused(*GRID, "--out", "o")
     finally:
         os.close(held)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE points SET parameters = replace(parameters, '1', '7') WHERE number = 1", "row 1 of"),
+        ("UPDATE points SET number = 999 WHERE number = 1", "row 999 of"),
+        ("UPDATE points SET result = '[1]' WHERE number = 0", "row 0 of"),
+        ("UPDATE points SET result = '{' WHERE number = 0", "is damaged"),
+    ],
+)
+def test_a_row_that_is_not_of_the_plan_is_refused(swept: Path, change: str, words: str) -> None:
+    line = ["sweep", "./swept", "--over", "x=1,11", "--out", "o"]
+    assert odesys(*line).exit_code == 0
+    with sqlite3.connect("o/sweep.sqlite") as base:
+        base.execute(change)
+    assert words in refused(*line, "--resume")

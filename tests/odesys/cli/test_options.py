@@ -195,7 +195,7 @@ def test_an_interrupt_while_the_commands_load_is_one_line_too(tmp_path: Path) ->
 
 BEYOND = {
     "simulate cooccurrence --set n=600000000": "n = 600000000 is out of range",
-    "derive cooccurrence --set n=1200 --set L=1000 --system quotient": "at most 10,000 words can be used",
+    "derive cooccurrence --set n=600 --set L=1000 --system quotient": "at most 10,000 words can be used",
     "compare two_mixture --seeds 1000000000000": "--seeds",
     "report two_mixture --seeds 1000000000000": "--seeds",
     "verify two_mixture --redraw 1000000000000": "--redraw",
@@ -243,3 +243,95 @@ def test_what_is_beyond_the_machine_is_a_sentence(tmp_path: Path, raised: str, w
         [*COMMAND, "simulate", "./largepaper"], cwd=tmp_path, env=ENV, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_two_commands_do_not_mix_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from odesys.cli import commands
+
+    create(tmp_path / "slowpaper")
+    with open(tmp_path / "slowpaper" / "protocol.py", "a") as file:
+        file.write(
+            "\n\ndef training(parameters, progress):\n    import time\n"
+            f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n    time.sleep(600)\n"
+        )
+    first = subprocess.Popen(
+        [*COMMAND, "simulate", "./slowpaper", "--out", "o"],
+        cwd=tmp_path,
+        env=ENV,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    monkeypatch.chdir(tmp_path)
+    analysis = ["analyse", "-e", "x' = -x", "--out", "o"]
+    try:
+        while not (tmp_path / "begun").exists() and first.poll() is None:
+            time.sleep(0.05)
+        for words in ("simulate", "compare", "figures", "sweep --over omega=0.1"):
+            line = [*words.split(), "./slowpaper", "--out", "o"]
+            done = CliRunner().invoke(commands.app, line, prog_name="odesys")
+            assert done.exit_code == 2 and "another command is writing to o" in done.stderr, done
+        assert CliRunner().invoke(commands.app, analysis, prog_name="odesys").exit_code == 2
+    finally:
+        first.kill()
+        first.wait()
+    left = tmp_path / "o" / f".odesys-{'0' * 32}.part"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    assert CliRunner().invoke(commands.app, analysis, prog_name="odesys").exit_code == 0 and not left.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("words", [["list"], ["derive", "./fuzzpaper", "--quotient"], ["--help"]], ids=lambda w: w[0])
+def test_output_that_can_not_be_written_is_a_sentence(folder: Path, words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, *words], cwd=folder, env=ENV, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and "No space left" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closed by a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_output_is_no_mistake(folder: Path, closed: str) -> None:
+    line = f"{sys.executable} -m odesys list ./fuzzpaper {closed}"
+    done = subprocess.run(["sh", "-c", line], cwd=folder, env=ENV, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr
+
+
+@pytest.mark.parametrize("words", [["list"], ["verify", "./fuzzpaper", "--all"], ["analyse", "-e", "x' = -x^3"]])
+def test_a_terminal_that_knows_ascii_only(folder: Path, words: list[str]) -> None:
+    env = {**ENV, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run([*COMMAND, *words], cwd=folder, env=env, capture_output=True, check=False)
+    assert done.returncode == 0 and done.stdout.isascii() and done.stdout and not done.stderr
+
+
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"new {LONG}",
+        f"list {LONG}",
+        f"simulate ./fuzzpaper --out {LONG}",
+        f"simulate ./fuzzpaper --json {LONG}",
+        f"derive ./fuzzpaper --quotient --out {LONG}",
+        f"derive ./fuzzpaper --system {LONG}",
+        f"verify ./fuzzpaper --claim {LONG}",
+        f"verify ./fuzzpaper --certificates {LONG}",
+        f"verify ./fuzzpaper --errata {LONG}.tex",
+        f"report ./fuzzpaper --out {LONG}",
+        f"sweep ./fuzzpaper --over {LONG}=1,2",
+        f"analyse {LONG}.json",
+        f"figures ./fuzzpaper --data {LONG}",
+    ],
+    ids=lambda line: line.replace(LONG, "LONG"),
+)
+def test_a_name_of_300_letters_is_a_sentence(folder: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from odesys.cli import commands
+
+    monkeypatch.chdir(folder)
+    result = CliRunner().invoke(commands.app, line.split(), prog_name="odesys")
+    assert result.exit_code == 2 and result.stderr.startswith("odesys: ") and result.stderr.count("\n") == 1, result

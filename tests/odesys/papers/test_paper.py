@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from odesys.errors import ParameterError
-from odesys.papers.paper import Paper, Parameter
+from odesys.papers.paper import FigureSpec, Paper, Parameter
 from odesys.terminal import silent
 
 FILES = {
@@ -82,3 +82,13 @@ def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
     assert filling.read("random") == "random" and filling.read("even", symbols=True) == "even"
     with pytest.raises(ParameterError, match="filling = 'odd' can not be used: choose even or random"):
         filling.read("odd")
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "", ".hidden", "a\0b", "/etc", "a" * 300, "C:\\x"])
+def test_names_that_could_leave_a_folder_are_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match="can not name a paper"):
+        Paper(name, "", "", (), {}, {}, {})
+    with pytest.raises(ParameterError, match="can not name a system"):
+        Paper("toy", "", "", (), {name: lambda parameters: None}, {}, {})
+    with pytest.raises(ParameterError, match="can not name a figure"):
+        Paper("toy", "", "", (), {}, {}, {name: FigureSpec("", lambda folder, progress: [])})

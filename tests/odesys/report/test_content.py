@@ -23,6 +23,25 @@ def test_what_can_not_be_computed_is_said_and_the_rest_is_there(toy_content: Mak
     assert [o.claim.id for o in content.unexpected()] == ["A.1"] and "unexpected" in seen.text
 
 
+def test_what_nobody_foresaw_in_one_part_leaves_the_others(toy_content: MakeContent) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("<a mistake>")
+
+    paper = toy()
+    figures = {name: replace(figure, draw=broken) for name, figure in paper.figures.items()}
+    wrong = replace(paper, systems={"s": broken, **paper.systems}, protocols={"p": broken}, figures=figures)
+    content = toy_content(wrong)
+    assert (
+        content.problems["run"].startswith("ZeroDivisionError, in line ") and "<a mistake>" in content.problems["run"]
+    )
+    assert content.problems["figures"].startswith("1: ZeroDivisionError")
+    assert content.problems["systems"].startswith("s: ZeroDivisionError") and len(content.systems) == 1 + len(
+        paper.systems
+    )
+    assert content.outcomes
+    assert "&lt;a mistake&gt;" in html.page(content)
+
+
 def test_levels_of_claims_and_figures(toy_content: MakeContent) -> None:
     content = toy_content()
     text = html.page(content)

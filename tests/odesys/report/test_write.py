@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
+from odesys import locks
 from odesys.cli import commands
 from odesys.papers.new import create
+from odesys.report import write
 from tests.report_pages import Reader
 
 
@@ -40,6 +43,63 @@ def test_the_index_keeps_earlier_papers(folder: Path, report: Path) -> None:
     text = (report / "index.html").read_text()
     assert 'href="reported.html"' in text and 'href="second_one.html"' in text
     Reader(text)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"page": "javascript:alert(1)"},
+        {"page": "../elsewhere.html"},
+        {"name": "../../etc"},
+        {"headline": ["a", "list"]},
+        {"bar": [{"kind": '"><script>alert(1)</script>', "letter": "P", "word": "proof", "count": 1}]},
+        {"bar": [{"kind": "proof", "letter": "P", "word": "proof", "count": "1;background:red"}]},
+        {"bar": [{"kind": "proof"}]},
+        {"thumbnail": "https://example.org/seen.png"},
+        {"total": None},
+        {"kind": "something else"},
+    ],
+)
+def test_a_summary_that_was_not_written_here_is_left_out(tmp_path: Path, forged: dict[str, Any]) -> None:
+    good = {
+        "kind": "odesys report", "name": "mine", "page": "mine.html", "title": "T", "reference": "<b>R", "size": "",
+        "headline": "<script>", "thumbnail": "", "total": 1,
+        "bar": [{"kind": "proof", "letter": "P", "word": "proof", "count": 1}],
+    }  # fmt: skip
+    (tmp_path / "mine").mkdir()
+    file = tmp_path / "mine" / "report.json"
+    (tmp_path / "mine.html").write_text("")
+    file.write_text(json.dumps(good))
+    assert write.read_summary(file) == good
+    text = write._write_index(tmp_path, "html").read_text()
+    assert "&lt;b&gt;R" in text and "&lt;script&gt;" in text
+    file.write_text(json.dumps({**good, **forged}))
+    assert write.read_summary(file) is None
+    assert "No papers" in write._write_index(tmp_path, "html").read_text()
+
+
+def test_one_page_that_fails_leaves_the_others(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(tmp_path / "other_one")
+    page = write.html.page
+
+    def broken(content: Any) -> str:
+        if content.paper.name == "reported":
+            raise ZeroDivisionError("a mistake of ours")
+        return page(content)
+
+    monkeypatch.setattr(write.html, "page", broken)
+    line = ["report", folder / "reported", tmp_path / "other_one", "--out", tmp_path / "o", "--workers", 1]
+    result = odesys(*line, "--widths", "8", "--seeds", 1)
+    assert result.exit_code == 1 and "the part page could not be computed: ZeroDivisionError" in result.output
+    assert (tmp_path / "o" / "other_one.html").is_file() and not (tmp_path / "o" / "reported.html").exists()
+
+
+def test_two_reports_on_one_paper_do_not_mix(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "reported").mkdir()
+    with locks.holding():
+        locks.hold(tmp_path / "reported")
+        result = odesys("report", folder / "reported", "--out", tmp_path)
+    assert result.exit_code == 2 and "another command is writing to" in result.stderr
 
 
 def test_latex_bundle(folder: Path, tmp_path: Path) -> None:
