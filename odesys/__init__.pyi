@@ -20,6 +20,10 @@ from numerics.networks.compare import Comparison as Comparison
 from numerics.networks.compare import WidthMeasure as WidthMeasure
 from numerics.networks.compare import compare_widths as compare_widths
 from numerics.networks.compare import over_widths as over_widths
+from numerics.networks.images import Images as Images
+from numerics.networks.images import border_noise as border_noise
+from numerics.networks.images import image_patches as image_patches
+from numerics.networks.images import load_images as load_images
 from numerics.networks.many_samples import ManySamples as ManySamples
 from numerics.networks.network import ProgramNetwork as ProgramNetwork
 from numerics.networks.network_runs import compare as compare

@@ -256,7 +256,7 @@ def _each(matrix: np.ndarray, inner: np.ndarray) -> np.ndarray:
 
 
 def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any, networks: int = 1) -> Any:
-    """The mean of rows slope columns' over the samples of each network, as one product of matrices where columns differ."""
+    """The mean of rows slope columns' over the samples of each network; one product where columns differ."""
     if rows is not None and len(rows) > 1:
         rows, slope = None, rows @ slope
     count = max(len(slope), 1 if columns is None else len(columns))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from odesys import Progress, new_figure, save_figure, silent
+from odesys import Images, Progress, new_figure, save_figure, silent
 
-from ..special.images import Images, load_images, patches, synthetic_images, with_noise
+from ..special.images import load_images, patches, synthetic_images, with_noise
 from ..special.patch_network import PatchNetwork, train
 
 SIZES, SNRS = (20, 40, 80, 160), (0.2, 0.65, 1.1, 1.55, 2.0)  # SNR from 0.2 to 2.0 as in the paper

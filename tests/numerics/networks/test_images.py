@@ -1,0 +1,33 @@
+"""Images of the user: which classes are taken, patches, noise on the border; files are tested with the papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numerics.networks.images import border_noise, image_patches, load_images
+from odesys.errors import ParameterError
+
+
+def test_wanted_classes_are_taken_where_both_are_there(tmp_path: Path) -> None:
+    pixels = np.arange(1.0, 5.0)[:, None, None] * np.ones((4, 14, 14))
+    np.savez(tmp_path / "digits.npz", images=pixels, labels=np.array([1, 3, 7, 7]))
+    wanted = load_images(tmp_path / "digits.npz", 7, ("3", "7"))
+    assert wanted.y.tolist() == [1, -1, -1] and wanted.pixels[:, 0, 0].tolist() == [0.5, 0.75, 1.0]
+    assert load_images(tmp_path / "digits.npz", 7, ("3", "9")).title == "digits.npz: 1 and 3"
+    with pytest.raises(ParameterError, match="whole patches of 4 x 4"):
+        load_images(tmp_path / "digits.npz", 4)
+
+
+def test_patches_are_squares_of_the_image_and_noise_stays_outside() -> None:
+    rng = np.random.default_rng(0)
+    pixels = rng.random((3, 28, 28))
+    cut = image_patches(pixels, 7)
+    np.testing.assert_array_equal(cut[1, 6].reshape(7, 7), pixels[1, 7:14, 14:21])
+    noisy = border_noise(pixels, 0.3, 7, rng)
+    np.testing.assert_allclose(noisy[:, 7:-7, 7:-7], 0.3 * pixels[:, 7:-7, 7:-7])
+    assert (noisy[:, :7] - 0.3 * pixels[:, :7]).std() == pytest.approx(0.7, rel=0.1)
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        border_noise(pixels, 1.5, 7, rng)
