@@ -250,8 +250,8 @@ def _each(matrix: np.ndarray, inner: np.ndarray) -> np.ndarray:
     """Matrices of networks applied to the vectors of their samples, which follow each other network by network."""
     networks, count = len(matrix), len(inner)
     if networks in (1, count) or count == 1:
-        return matrix @ inner
-    rows = matrix[:, None] @ inner.reshape(networks, -1, *inner.shape[1:])
+        return np.asarray(matrix @ inner)
+    rows = np.asarray(matrix[:, None] @ inner.reshape(networks, -1, *inner.shape[1:]))
     return rows.reshape(count, *rows.shape[2:])
 
 

@@ -313,7 +313,7 @@ def _watched(
             state = watch(state, width)
             for run in np.flatnonzero(((watch.clock >= keep) | (watch.clock >= end)) & (width > 0)):
                 times[run].append(float(watch.clock[run]))
-                kept[run].append(State(*(np.array(x) for x in _parts(state.one(run)))))
+                kept[run].append(State(*(np.array(x) for x in _parts(state.one(int(run))))))
                 keep[run] = max(keep[run] * growth[run], watch.clock[run])
     runs = [recursion.from_states(*of, 1.0) for of in zip(starts, times, kept, strict=True)]
     return _finished(runs, watch)
