@@ -336,7 +336,9 @@ def test_infinite_width_fractions() -> None:
     equal = power_laws.infinite_fractions(np.full(n, 1e6), np.full(n, 1e3), 1.0, 100_000)
     assert equal.mean() == pytest.approx(0.5 + math.comb(n - 1, (n - 1) // 2) * 2.0**-n, abs=0.002)
     found = compare.compare([4, 64], 2, PAPER.read_parameters({"n": "5"}), workers=1)
-    assert found.deviations[64].mean() < found.deviations[4].mean() / 2 and "-1/2" in found.as_json("signgd")["explained"]
+    assert (
+        found.deviations[64].mean() < found.deviations[4].mean() / 2 and "-1/2" in found.as_json("signgd")["explained"]
+    )
 
 
 # ---- the flow --------------------------------------------------------------------------------------------------------
