@@ -9,6 +9,7 @@ slopes, which are positive, and what remains is the recursion: (n + 1)(2 m_k + 1
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -34,6 +35,8 @@ from odesys import (
     softmax,
     sym,
 )
+
+from .special import written_step
 
 READOUT = Words("c", gram=[["c2"]], name="c")  # the frozen vector that reads out the values
 
@@ -115,7 +118,12 @@ def reduced(n: int, m_k: int, kind: str = "map") -> System:
     for i in range(1, n + 1):
         seen |= attention(m_k, i)
     seen |= drivers(n, m_k)
-    return _typeset(made.system(lambda node: opaque.back(form.sign(opaque(node))), kind, seen), n, m_k)
+    found = _typeset(made.system(lambda node: opaque.back(form.sign(opaque(node))), kind, seen), n, m_k)
+    if n == 1:
+        return found
+    rows = {name: node for i in range(1, n + 1) for name, node in attention(m_k, i).items()}
+    shown = written_step.written(found, made, opaque, form, rows)
+    return replace(found, written=shown, tex={**found.tex, **written_step.tex(shown.definitions)})
 
 
 def drivers(n: int, m_k: int) -> dict[str, Node]:
@@ -176,8 +184,6 @@ def gradient(n: int, m_k: int) -> System:
     An inner product moves by minus its derivative times the squared length of what it meets: m2 is
     :math:`\|\mu\|^2`, s1, s2, ... are :math:`\|\xi_i\|_2^2`, and c2, the squared length of the readout, is 2/m_v.
     """
-    from dataclasses import replace
-
     lengths = ["m2", *(f"s{i}" for i in range(1, n + 1))]
     names = data(labels(n)).words.words
     gram = [[lengths[j] if j == l else 0 for l in range(n + 1)] for j in range(n + 1)]
@@ -225,8 +231,6 @@ def adam(n: int, m_k: int) -> System:
 
 
 def _typeset(system: System, n: int, m_k: int) -> System:
-    from dataclasses import replace
-
     tex = {"v_mu": r"v_\mu", "m": r"\|\mu\|", "eta": r"\eta"}
     tex |= {f"v_{word(i)}": f"v_{{{i}}}" for i in range(1, n + 1)}
     tex |= {f"l{i}": rf"\|\xi_{{{i}}}\|_1" for i in range(1, n + 1)}

@@ -6,7 +6,7 @@ r"""Theory against finite width: deviations over widths and seeds, and the fitte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Comparison:
         The seeds of the networks.
     deviations : Mapping[int, np.ndarray]
         One number per seed, by width.
+    explained : str, optional
+        Which exponent is expected, and why.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Comparison:
     parameters: Mapping[str, Any]
     seeds: tuple[int, ...]
     deviations: Mapping[int, np.ndarray]
+    explained: str = ""
 
     @property
     def exponent(self) -> PowerLaw | None:
@@ -79,6 +82,7 @@ class Comparison:
             "seeds": list(self.seeds),
             "deviation": self.rows(),
             "exponent": None if law is None else {"value": law.value, "low": law.low, "high": law.high},
+            "explained": self.explained,
         }
 
     def plot(self, folder: Path) -> list[Path]:
@@ -124,6 +128,8 @@ class WidthMeasure:
         What the result tells of.
     measure : Callable[[int, int], float]
         The number for a width and a seed.
+    explained : str, optional
+        Which exponent is expected, and why, in a sentence.
 
     Examples
     --------
@@ -135,6 +141,7 @@ class WidthMeasure:
     what: str
     parameters: Mapping[str, Any]
     measure: Callable[[int, int], float]
+    explained: str = ""
 
 
 def over_widths(prepare: Callable[[list[int], Mapping[str, Any]], WidthMeasure]) -> Callable[..., Comparison]:
@@ -168,7 +175,8 @@ def over_widths(prepare: Callable[[list[int], Mapping[str, Any]], WidthMeasure])
         workers: int | None = None,
     ) -> Comparison:
         found = prepare(widths, parameters)
-        return compare_widths(found.what, widths, seeds, found.parameters, found.measure, progress, workers)
+        done = compare_widths(found.what, widths, seeds, found.parameters, found.measure, progress, workers)
+        return replace(done, explained=found.explained)
 
     return compare
 

@@ -250,13 +250,13 @@ def _each(matrix: np.ndarray, inner: np.ndarray) -> np.ndarray:
     """Matrices of networks applied to the vectors of their samples, which follow each other network by network."""
     networks, count = len(matrix), len(inner)
     if networks in (1, count) or count == 1:
-        return matrix @ inner
-    rows = matrix[:, None] @ inner.reshape(networks, -1, *inner.shape[1:])
+        return np.asarray(matrix @ inner)
+    rows = np.asarray(matrix[:, None] @ inner.reshape(networks, -1, *inner.shape[1:]))
     return rows.reshape(count, *rows.shape[2:])
 
 
 def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any, networks: int = 1) -> Any:
-    """The mean of rows slope columns' over the samples of each network, as one product of matrices where columns differ."""
+    """The mean of rows slope columns' over the samples of each network; one product where columns differ."""
     if rows is not None and len(rows) > 1:
         rows, slope = None, rows @ slope
     count = max(len(slope), 1 if columns is None else len(columns))

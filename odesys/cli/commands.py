@@ -306,6 +306,8 @@ def compare(
     print_table(f"{chosen.name}: distance of networks to the theory", ("width", "mean", "low", "high"), rows)
     if result["exponent"] is not None:
         print_table("", ("fitted exponent", "low", "high"), [[result["exponent"][c] for c in ("value", "low", "high")]])
+    if result.get("explained"):
+        typer.echo(result["explained"])
     _save(result, json, out, done.plot)
 
 

@@ -302,6 +302,7 @@ def with_high_probability(
     draw: Draw,
     threshold: float = LIKELY,
     printed: float | None = None,
+    most: int = MOST_SEEDS,
 ) -> Verdict:
     """An event has a probability above `threshold`, and not below the printed one, judged over seeds.
 
@@ -322,6 +323,8 @@ def with_high_probability(
         What "high" is.
     printed : float, optional
         The paper's own probability.
+    most : int, optional
+        At most so many seeds, 640 but for systems that are broken on purpose.
 
     Returns
     -------
@@ -337,7 +340,7 @@ def with_high_probability(
     results: list[bool] = []
     low, high = 0.0, 1.0
     count = FIRST_SEEDS
-    while count <= MOST_SEEDS:
+    while count <= most:
         seeds = draw.seeds(count - len(results), start=len(results))
         seen = kept(trial, (point, seeds), partial(trial, seeds))
         if len(seen) != len(seeds):

@@ -64,6 +64,7 @@ TRIED = {  # by the file of a claim: what is proved towards it, and what is miss
         "ever (Beyond.cone); training loss and attention need the final signs of all pairs (E.40), which are measured"
     ),
 }
+BROKEN_SEEDS = 40  # of systems that are broken on purpose: what is not decided by then is noticed
 CHECKS: dict[str, Check] = {}
 
 
@@ -121,12 +122,13 @@ def along(
     `printed` is the probability that the paper states, as a function of the sizes.
     """
     rules, cases, where = lab.rules(), [case for case, _ in path(lab.draw)], points(lab.draw)
+    most = {} if rules == Rules() else {"most": BROKEN_SEEDS}
 
     def trial(case: Case, seeds: Sequence[int]) -> list[bool]:
         return [seen[name] for seen in passed(rules, case, tuple(seeds))]
 
     found = [
-        with_high_probability(what, point, partial(trial, case), lab.draw, printed=printed and printed(case))
+        with_high_probability(what, point, partial(trial, case), lab.draw, printed=printed and printed(case), **most)
         for case, point in zip(cases, where, strict=True)
     ]
     seen = [verdict.details["passed"] for verdict in found]

@@ -67,7 +67,7 @@ def trained(name: str, seeds: tuple[int, ...], mu: float = 1.0) -> tuple[Trained
     case = replace(CASE, mu=mu)
     out = []
     for seed, training in zip(seeds, together(case, OPTIMISERS[name], seeds, STEPS), strict=True):
-        turned = stages.flips(training.run, 0.6 * case.flip_time(ETA)).crossed if "GD" != name[:2] else {}
+        turned = stages.flips(training.run, 0.6 * case.flip_time(ETA)).crossed if name[:2] != "GD" else {}
         crossed = turned.get("query", np.nan)
         out.append(Trained(training.loss, network.test(training, 500, (seed, 2)).loss, crossed))
     return tuple(out)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from math import log, sqrt
 
-import numpy as np
-
 from odesys import Verdict, Witness, between, certified, everywhere, identity, refuted, sym
 
 from ..laboratory import Laboratory

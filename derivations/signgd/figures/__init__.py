@@ -12,6 +12,7 @@ from .optimisers import (
     figure_10,
     figure_11,
     figure_12,
+    figure_13,
     figure_16,
     figure_17,
 )

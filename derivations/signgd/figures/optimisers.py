@@ -1,4 +1,4 @@
-"""Figures 2 to 12, 16 and 17: sign descent, Adam and gradient descent side by side, in sizes for one processor."""
+"""Figures 2 to 13, 16 and 17: sign descent, Adam and gradient descent side by side, in sizes for one processor."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, new_figure, save_figure, silent
+from odesys import Images, Progress, new_figure, save_figure, silent
 
 from ..setting import Case, published
-from ..special import network, stages
+from ..special import network, recursion, stages
+from ..special.image_runs import LEVELS, Losses, load_images, train_on
+from ..special.image_runs import optimisers as noisy_optimisers
 from ..special.network import Optimiser, Training, Weights
+from ..special.recursion import Run, State
 from ..special.training_sets import fresh, make
 from . import panels
 
@@ -45,8 +48,12 @@ def _reference(run: Any) -> float:
     return stages.REFERENCE * stages.flip_unit(run.start, ETA)
 
 
-def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Noise products of SignGD and Adam, training losses with one step size, test loss over the signal's length."""
+def figure_2(folder: Path, progress: Progress = silent, data: Path | None = None) -> list[Path]:
+    """Noise products of SignGD and Adam, training losses with one step size, test loss over the level of noise.
+
+    The last panel is on images of the user's own (as the digits of the paper), or else on synthetic data.
+    """
+    images = None if data is None else load_images(data)
     sign, adam = trained("a", SIGN), trained("a", Optimiser("adam", ETA))
     fig, axes = new_figure(2, 2, (12, 8.4))
     for ax, run, text in ((axes[0, 0], sign, "(a)"), (axes[0, 1], adam, "(b)")):
@@ -69,9 +76,30 @@ def figure_2(folder: Path, progress: Progress = silent) -> list[Path]:
         styles=STYLES,
     )
     progress("networks", 0.6)
-    _signal_sweep(axes[1, 1])
-    fig.suptitle(f"setting (a), $d = 1000$, $n = 10$, $s = 40$, $m_k = 50$, seed {SEED}; (d): $d = 500$, seeds 0 to 2")
+    if images is None:
+        _signal_sweep(axes[1, 1])
+        last = "$d = 500$, seeds 0 to 2"
+    else:
+        _noise_sweep(axes[1, 1], images, progress)
+        last = f"$d = 49$, $m_k = 10$, seed {SEED}"
+    fig.suptitle(f"setting (a), $d = 1000$, $n = 10$, $s = 40$, $m_k = 50$, seed {SEED}; (d): {last}")
     return save_figure(fig, folder, "2")
+
+
+def _noise_sweep(ax: Any, images: Images, progress: Progress) -> None:
+    """Test losses on images over the scaled SNR lambda, with the largest training loss in the title."""
+    found: dict[str, list[Losses]] = {}
+    for k, level in enumerate(LEVELS, 1):
+        for optimiser in noisy_optimisers(level):
+            found.setdefault(optimiser.kind, []).append(train_on(images, level, optimiser))
+        progress("images", 0.6 + 0.4 * k / len(LEVELS))
+    labels = {"signgd": "SignGD", "adam": "Adam(0.9, 0.999)", "gd": "GD"}
+    for name, rows in found.items():
+        ax.plot(LEVELS, [row.test for row in rows], "o-", color=panels.COLOURS[name], label=labels[name])
+    worst = max(row.train for rows in found.values() for row in rows)
+    title = f"(d) test loss on {images.title}; training loss at most {worst:.2g}"
+    ax.set(xlabel=r"scaled SNR $\lambda$", ylabel="test loss", title=title)
+    ax.legend(fontsize=8)
 
 
 SIGNALS = (0.5, 1.0, 2.0, 4.0)
@@ -211,7 +239,7 @@ def winners(run: Training) -> np.ndarray:
 
 
 def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Query and key products of neuron 0 with the winning patch of each sample."""
+    """Query and key products of neuron 0 with the winning patch of each sample, and its query signal."""
     fig, axes = new_figure(1, 3, (16, 4.4))
     for ax, optimiser in zip(axes, ten(), strict=True):
         run = many_patches(optimiser)
@@ -222,6 +250,7 @@ def figure_10(folder: Path, progress: Progress = silent) -> list[Path]:
             ax.plot(run.run.times, y[i] * run.extra["keys"][:, i, a], color=panels.KEY, linewidth=0.9)
         ax.plot([], [], color=panels.QUERY, label=r"$\langle w_{Q,0}, y_i x_i^{(a_i)}\rangle$")
         ax.plot([], [], color=panels.KEY, label=r"$\langle w_{K,0}, y_i x_i^{(a_i)}\rangle$")
+        ax.plot(run.run.times, run.run.q_mu[:, 0], "k--", label=r"$\langle w_{Q,0}, \mu\rangle$")
         ax.set(xlabel="iteration", title=optimiser.label)
         ax.legend(fontsize=8)
     fig.suptitle(f"ten patches, setting (d), $d = 600$: products of neuron 0 with the winning patch, seed {SEED}")
@@ -267,6 +296,49 @@ def figure_12(folder: Path, progress: Progress = silent) -> list[Path]:
         ax, [many_patches(o) for o in ten()], f"ten patches, setting (d), $d = 600$, GD with $\\eta = 1$, seed {SEED}"
     )
     return save_figure(fig, folder, "12")
+
+
+# ---- four heads ------------------------------------------------------------------------------------------------------
+
+HEADS = 4
+
+
+@cache
+def many_heads(count: int = HEADS, d: int = 500, steps: int = 1000, seed: int = SEED) -> list[Run]:
+    """Setting (a) with several heads under SignGD at twice the step: the run of each head, from weights of its own."""
+    case: Case = published("a", d)
+    data = make(case, (seed, 0))
+    heads = [network.gaussian(case, (seed, 1, head)).columns(data.active) for head in range(count)]
+    starts = [recursion.project(data, network.gaussian(case, (seed, 1, head))) for head in range(count)]
+    x, pinned = np.ascontiguousarray(data.x[:, :, data.active]), data.pinned[:, data.active]
+    times, states = list[int](), [list[State]() for _ in heads]
+    for number in range(steps + 1):
+        if number % 5 == 0:
+            times.append(number)
+            for head, kept in zip(heads, states, strict=True):
+                kept.append(network.projected(head, pinned))
+        for head, signs in zip(heads, network.head_signs(heads, x, data.y), strict=True):
+            for w, sign in zip(head.all(), signs.all(), strict=True):
+                w -= 2 * ETA * sign
+    return [recursion.from_states(start, times, kept, 2 * ETA) for start, kept in zip(starts, states, strict=True)]
+
+
+def figure_13(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Four heads: values and noise of the first, attention of each, and of a network with one head."""
+    runs, (alone,) = many_heads(), many_heads(1)
+    fig, axes = new_figure(2, 4, (20, 8.4))
+    axes[0, 0].plot(runs[0].times, runs[0].v, color=panels.NOISE, linewidth=0.8)
+    axes[0, 0].plot(runs[0].times, runs[0].v_mu, "k--", label=r"$v_\mu$, signal")
+    axes[0, 0].set(xlabel="iteration", title="values of head 1")
+    axes[0, 0].legend(fontsize=8)
+    unit = stages.REFERENCE * stages.flip_unit(alone.start, alone.eta)
+    panels.noise_panel(axes[0, 1], runs[0], 0, 1000, "head 1, neuron 0", signals=False, reference=unit)
+    panels.noise_panel(axes[0, 2], alone, 0, 1000, "one head alone, neuron 0", signals=False, reference=unit)
+    panels.attention_panel(axes[0, 3], alone, 1000, "one head alone: attention")
+    for number, (ax, run) in enumerate(zip(axes[1], runs, strict=True), 1):
+        panels.attention_panel(ax, run, 1000, f"attention of head {number}")
+    fig.suptitle(f"setting (a) with {HEADS} heads, $d = 500$, SignGD with $\\eta = 2\\cdot10^{{-4}}$, seed {SEED}")
+    return save_figure(fig, folder, "13")
 
 
 # ---- Adam's two decays -----------------------------------------------------------------------------------------------

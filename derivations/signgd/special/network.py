@@ -86,10 +86,23 @@ def forward(weights: Weights, x: np.ndarray) -> Forward:
 
 
 @lru_cache(maxsize=64)
-def _program(L: int, m_k: int) -> ManySamples:
+def _program(L: int, m_k: int, heads: tuple[str, ...] = ("",)) -> ManySamples:
     """The model on one sample of L patches, whose label and patches are arrays later."""
     words = Words([f"x{a}" for a in range(1, L + 1)])
-    return ManySamples(dynamics.model(words, m_k), Data(words, [Sample(words.words, "y")]), logistic, ["y"], pairs=L)
+    model = dynamics.model(words, m_k, heads)
+    return ManySamples(model, Data(words, [Sample(words.words, "y")]), logistic, ["y"], pairs=L)
+
+
+def head_signs(heads: Sequence[Weights], x: np.ndarray, y: np.ndarray) -> list[Weights]:
+    """Signs of the gradients of a network whose output is the sum over heads, for every head."""
+    names = tuple("abcdefgh"[: len(heads)])
+    _, m_v, d = heads[0].W_V.shape
+    maps = {f"v{h}": head.W_V.reshape(2 * m_v, d) for h, head in zip(names, heads, strict=True)}
+    for letter in "QK":
+        maps |= {f"{letter.lower()}{h}": getattr(head, f"W_{letter}") for h, head in zip(names, heads, strict=True)}
+    readout = np.repeat([1.0, -1.0], m_v)[None, :, None] / m_v
+    found = _program(x.shape[1], len(heads[0].W_Q), names).signs(maps, {"E": x.mT, "c": readout}, y[:, None])
+    return [Weights(found[f"q{h}"], found[f"k{h}"], found[f"v{h}"].reshape(2, m_v, d)) for h in names]
 
 
 def gradient(weights: Weights, x: np.ndarray, y: np.ndarray, signs: bool = False) -> Weights:
@@ -224,7 +237,7 @@ def train(
                     f"{optimiser.label} with eta = {optimiser.eta:g} overflows by step {number}; lower it"
                 )
             times.append(number)
-            states.append(_projected(moving, pinned))
+            states.append(projected(moving, pinned))
             losses.append(float(np.logaddexp(0.0, -margins).mean()))
             if outside is not None and tests is not None:
                 test_losses.append(float(np.logaddexp(0.0, -_test_margins(moving, tests, active, outside)).mean()))
@@ -251,7 +264,8 @@ def train(
     )
 
 
-def _projected(weights: Weights, pinned: np.ndarray) -> State:
+def projected(weights: Weights, pinned: np.ndarray) -> State:
+    """The reduced state of weights: their inner products with pinned vectors, mu first."""
     q, k, v = weights.W_Q @ pinned.mT, weights.W_K @ pinned.mT, (pinned @ weights.v[..., None])[..., 0]
     return State(v[..., 0], v[..., 1:], q[..., 0], k[..., 0], q[..., 1:], k[..., 1:])
 
@@ -278,7 +292,7 @@ def train_together(
     for number in range(steps + 1):
         if number % record == 0 or number == steps:
             times.append(number)
-            states.append(_projected(moving, pinned))
+            states.append(projected(moving, pinned))
         if number < steps:
             for w, change in zip(moving.all(), update(moving, gradient(moving, samples, y, signs)), strict=True):
                 w += change

@@ -1,4 +1,4 @@
-"""Tables 2 and 4 to 11 as printed: data of the paper, compared with each other and with runs.
+"""Tables 2 and 4 to 11 as printed; here because they are data of the paper, compared with each other and with runs.
 
 Rows are the signs (key, query) of a pair at the start, columns those at t = 10, in the order ++, +-, -+, --. Of
 tables 4 to 11 the text at hand does not always show which caption belongs to which table: numbers are by order.

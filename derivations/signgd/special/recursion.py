@@ -155,8 +155,9 @@ def drivers(state: State, frozen: bool = False) -> Drivers:
     sign |= {name: np.full(np.shape(values[name]), float(to)) for name, to in parts.values.items()}
     signs = _state(sign)
     (w, _), (B, _), (A, log_A) = (found[letter] for letter in "wBA")
-    rows = (z["s11"], z["s21"], margin, log_a, log_b, logs[parts.names["g"]], w)
-    return Drivers(*(x[..., 0, :] for x in rows), B, A, np.broadcast_to(log_A, log_b.shape)[..., 0, :], signs)
+    rows = (z["s11"], z["s21"], margin, log_a, log_b, logs[parts.names["g"]], w, np.broadcast_to(log_A, log_b.shape))
+    z11, z21, margin, log_a, log_b, log_g, w, log_A = (x[..., 0, :] for x in rows)
+    return Drivers(z11, z21, margin, log_a, log_b, log_g, w, B, A, log_A, signs)
 
 
 def _state(values: dict[str, Any]) -> State:

@@ -8,7 +8,7 @@ the same record can be made of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log, sqrt
@@ -313,7 +313,7 @@ def _watched(
             state = watch(state, width)
             for run in np.flatnonzero(((watch.clock >= keep) | (watch.clock >= end)) & (width > 0)):
                 times[run].append(float(watch.clock[run]))
-                kept[run].append(State(*(np.array(x) for x in _parts(state.one(run)))))
+                kept[run].append(State(*(np.array(x) for x in _parts(state.one(int(run))))))
                 keep[run] = max(keep[run] * growth[run], watch.clock[run])
     runs = [recursion.from_states(*of, 1.0) for of in zip(starts, times, kept, strict=True)]
     return _finished(runs, watch)

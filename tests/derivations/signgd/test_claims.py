@@ -14,6 +14,7 @@ import pytest
 from derivations.signgd import dynamics, setting
 from derivations.signgd.claims import book
 from derivations.signgd.claims import common_path as path
+from derivations.signgd.claims import part_b_experiments as experiments
 from derivations.signgd.claims.book import signed
 from derivations.signgd.claims.common_hypotheses import CONDITION
 from derivations.signgd.claims.common_orders import MEASURED
@@ -22,8 +23,9 @@ from derivations.signgd.claims.part_c_small_values import cone_probability
 from derivations.signgd.claims.part_d_recursion import recursion_formula
 from derivations.signgd.claims.part_e_votes import lucky, tie
 from derivations.signgd.laboratory import Laboratory
-from derivations.signgd.special import recursion, toy_network, watched_runs
+from derivations.signgd.special import recursion, stages, toy_network, watched_runs
 from derivations.signgd.special.watched_runs import Rules
+from odesys.errors import IntegrationError
 from odesys.exact.evidence import equal
 from odesys.expr import graph
 from odesys.expr.graph import sym
@@ -243,17 +245,30 @@ def test_measured_claims_say_what_is_missing_for_a_proof() -> None:
     assert {c.check.__module__.rpartition(".")[2] for c in own} == {"common_path"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_table_of_measured_verdicts() -> None:
-    measured = [c for c in book.select(level="quick") if c.id not in SHORT]
+    """Runs along the path into Condition 3.1 (made once for all claims), and the real network."""
+    measured = [c for c in book if c.id not in SHORT]
     check_outcomes(verify(book, measured, silent), EXPECTED, [c.id for c in measured])
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("id", sorted(FULL))
-def test_claims_of_the_full_level(id: str) -> None:
-    """Runs along the path into Condition 3.1 (made once for all claims), and the real network."""
-    check_outcomes([book.run(book[id])], EXPECTED, [id])
+def test_whether_the_theorems_stand_is_said_at_the_quick_level() -> None:
+    """Nothing that a main theorem rests on is left to the full level."""
+    graph = book.proof_graph()
+    below = {claim.id for claim in book if claim.main}
+    while more := {id for claim in below for id in graph[claim]} - below:
+        below |= more
+    assert {"Thm.3.2(1)", "4.6", "E.40"} <= below and not below & FULL
+
+
+def test_a_table_of_signs_counts_all_pairs() -> None:
+    """Table 2 of one small network: what the claim reads, and that a run without alignment would be noticed."""
+    case = setting.published("a", 400)
+    (one,) = experiments.together(case, experiments.OPTIMISERS["SignGD"], [3], 20)
+    table = stages.contingency(one.run, 20)
+    assert table.sum() == case.n * case.m_k and table[:, [0, 3]].sum() > 0.85 * table.sum()
+    assert abs(stages.contingency(one.run, 0)[:, [0, 3]].sum() / table.sum() - 0.5) < 0.2
+    assert pytest.approx(0.855, abs=0.001) == experiments.MIDDLE
 
 
 def test_claims_along_the_path_are_stated_as_the_rule_asks() -> None:
@@ -417,6 +432,31 @@ def test_events_of_a_record_are_those_of_its_snapshots() -> None:
         moves = np.sign(np.diff(values, axis=0))
         assert len(record.events[name]) == int((moves[1:] != moves[:-1]).sum())
         assert np.array_equal(record.directions(name, record.run.times[-1]), moves[-1])
+
+
+def test_runs_side_by_side_are_those_of_each_seed() -> None:
+    """Flows of several seeds, also of a broken system, have the events and states of each alone."""
+    case = setting.Case(n=5, s=4000, d=20001, m_k=6, m_v=50, sigma_p=1.0, sigma_0=1e-7)
+    for rules in (Rules(), Rules(temperature=4.0), Rules(frozen=True)):
+        end = 3 * case.flip_time()
+        together = list(watched_runs.flows(case, [1, 2, 3], end, rules, records=60))
+        alone = [one for seed in (1, 2, 3) for one in watched_runs.flows(case, [seed], end, rules, records=60)]
+        for a, b in zip(together, alone, strict=True):
+            assert isinstance(a, watched_runs.Record) and isinstance(b, watched_runs.Record)
+            assert np.allclose(a.run.q, b.run.q, rtol=1e-12) and np.allclose(a.series, b.series, rtol=1e-9)
+            assert {kind: len(x) for kind, x in a.events.items()} == {kind: len(x) for kind, x in b.events.items()}
+            assert len(a.events["k"]) > 0 and a.T3 == b.T3
+    plain = recursion.geometric(recursion.draw(case, 2), end, fraction=0.02, records=60)
+    fine = next(iter(watched_runs.flows(case, [2], end, records=60)))
+    assert isinstance(fine, watched_runs.Record)
+    assert np.allclose(plain.q[-1], fine.run.q[-1], rtol=0.1, atol=0.02 * np.abs(plain.q[-1]).max())
+
+
+def test_a_run_that_chatters_breaks_off_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched_runs, "MOST_EVENTS", 3)
+    case = setting.Case(n=4, s=400, d=1601, m_k=6, m_v=50, sigma_p=1.0, sigma_0=1e-6)
+    found = list(watched_runs.flows(case, [1, 2], 1e-3))
+    assert all(isinstance(one, IntegrationError) and "chatters" in str(one) for one in found)
 
 
 # ---- broken twins ----------------------------------------------------------------------------------------------------

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import mpmath
 import numpy as np
 import pytest
 
+from derivations.signgd import dynamics
 from derivations.signgd.setting import published
 from derivations.signgd.special import network, toy_network
 from derivations.signgd.special.network import Optimiser, Weights
@@ -130,3 +134,19 @@ def _by_hand(name: str) -> str:
     letter, *ends = name.split("_")
     row, column = sorted(ends, key=lambda end: end[0] == "e")
     return f"{letter}{row[1:]}_{column[1:]}"
+
+
+@pytest.mark.parametrize(("n", "kind"), [(2, "map"), (3, "flow")])
+def test_equations_as_they_are_written_are_those_that_run(n: int, kind: str) -> None:
+    """Named parts put in again give the right-hand sides; slopes and drivers carry the number of their sample."""
+    made = dynamics.reduced(n, 2, kind)
+    written, rng = made.written, random.Random(3)
+    assert written is not None
+    functions = {"sigmoid": lambda z: 1 / (1 + math.exp(-z)), "step": lambda z: float(z > 0)}
+    for _ in range(20):
+        point = {name: rng.gauss(0, 1) for name in (*made.names, *made.parameters)}
+        sides = (graph.evaluate(list(nodes), point, functions, float) for nodes in (made.nodes, written.expanded()))
+        assert all(a == pytest.approx(b, abs=1e-12) for a, b in zip(*sides, strict=True))
+    for i in range(1, n + 1):
+        assert {name for name in graph.symbols([written.definitions[f"g_{i}"]]) if "v_z" in name} == {f"v_z{i}"}
+    assert r"\mathrm{sgn}(w_{1})" in made.latex()

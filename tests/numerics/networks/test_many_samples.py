@@ -96,6 +96,21 @@ def test_signs_are_those_of_the_slopes_in_and_beyond_floats() -> None:
         assert (wide != 0).all()
 
 
+def test_several_networks_have_the_slopes_of_each() -> None:
+    rng = np.random.default_rng(6)
+    weights = {"w": rng.normal(size=(3, 1, 5)), "W_K": rng.normal(size=(3, 2, 5)), "W_Q": rng.normal(size=(3, 2, 5))}
+    X, given = rng.normal(size=(12, 5, 3)), np.column_stack([[1, -1] * 6, rng.integers(0, 3, (12, 3)) + 1.0])
+    made = many()
+    together = made.gradients(weights, X, given)
+    for net in range(3):
+        mine = slice(4 * net, 4 * net + 4)
+        alone = made.gradients({name: array[net] for name, array in weights.items()}, X[mine], given[mine])
+        for name, slope in alone.items():
+            np.testing.assert_allclose(together[name][net], slope, rtol=1e-12, atol=1e-15)
+    with pytest.raises(ParameterError, match="11 samples can not be cut"):
+        made.gradients(weights, X[:11], given[:11])
+
+
 def test_functions_without_a_rule_beyond_floats_are_named() -> None:
     words = Words("a")
     w = maps("w", 1, words)
