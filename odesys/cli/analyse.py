@@ -37,7 +37,9 @@ def analysed(
             known = ", ".join((*reading.system.parameters, *reading.system.names))
             raise ParameterError(f"{name} is neither a parameter nor a state of the system, which has {known}")
         table[plain] = _number(name, text)
-    return analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+    from odesys import with_run  # which integrates, so it lives in numerics
+
+    return with_run(analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed))
 
 
 def _number(name: str, text: str) -> Fraction:
