@@ -8,6 +8,11 @@ from numerics.flows.clearance import clearances as clearances
 from numerics.flows.integrate import Stage as Stage
 from numerics.flows.integrate import integrate as integrate
 from numerics.flows.integrate import integrate_stages as integrate_stages
+from numerics.flows.run_findings import with_run as with_run
+from numerics.flows.sensitivity import Sensitivities as Sensitivities
+from numerics.flows.sensitivity import TimeScales as TimeScales
+from numerics.flows.sensitivity import sensitivities as sensitivities
+from numerics.flows.sensitivity import time_scales as time_scales
 from numerics.flows.trajectory import StagedTrajectory as StagedTrajectory
 from numerics.flows.trajectory import StopWhen as StopWhen
 from numerics.flows.trajectory import Trajectory as Trajectory

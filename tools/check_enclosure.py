@@ -3,7 +3,8 @@
 
 For every step, with X the tight and B the rough box of the file: Picard's test X + [0, h] F(B) inside B; the solution
 from the middle of X by Taylor coefficients (recurrences of this file's own), remainder over B, widened by the growth
-e^(hM) of the radii (M bounds the Jacobian over B, found by forward differentiation), lies inside the next X. Claims:
+e^(hM) of the radii (M bounds the Jacobian over B, found by forward differentiation), lies inside the next X; where the
+file has frames, by the derivative of the flow instead (`check_frames.py`). Claims:
 the sign of an expression on all steps, or from .. until, by halving time; at the start it is divided by a power of time
 where its leading coefficients are zero, exactly (`check_start.py`). Taken from the file: that its table is the model.
 
@@ -107,31 +108,6 @@ def solve(data, params, box, time, length):
     return [env[s] for s in data["states"]], jet
 
 
-def growth(data, jet, seeds, h):
-    """e^(hM): forward differentiation of the table at order zero, then a Metzler bound of the Jacobian."""
-    grads = []
-    for n, (op, arg) in enumerate(data["nodes"]):
-        v = jet.c[n][0]
-        if op in ("num", "step", "sym"):
-            g = [arb(int(op == "sym" and arg == s)) for s in seeds]
-        elif op == "add":
-            g = [sum((ball(w) * grads[i][j] for w, i in arg), arb(0)) for j in range(len(seeds))]
-        elif op == "mul":
-            g = [arb(0)] * len(seeds)
-            for i, e in arg:
-                rest = ball(e)
-                for other, f in arg:
-                    f = Q(f) - (other == i)
-                    rest *= 1 if f == 0 else Jet.power([jet.c[other][0]], [], f, 0)
-                g = [x + rest * y for x, y in zip(g, grads[i], strict=True)]
-        else:
-            g = [(v if op == "exp" else v * (1 - v)) * y for y in grads[arg]]
-        grads.append(g)
-    metzler = lambda i, row: [(h * (x if i == j else abs(x))).upper() for j, x in enumerate(row)]  # noqa: E731
-    rows = [metzler(i, grads[row]) for i, row in enumerate(data["equations"])]
-    return arb_mat(rows + [[arb(0)] * len(seeds)] * (len(seeds) - len(rows))).exp()
-
-
 def horner(cs, x):
     return reduce(lambda total, c: total * x + c, reversed(cs), arb(0))
 
@@ -147,6 +123,7 @@ def positive(model, a, b, relation, depth=24):
 
 def check(data):
     sys.path.insert(0, str(Path(__file__).parent))  # python may run isolated
+    from check_frames import framed_image, growth, starts_framed
     from check_start import vanishing
 
     if data.get("format") != "odesys-enclosure" or data.get("version") != 1:
@@ -157,6 +134,8 @@ def check(data):
     within = all(Q(steps[0]["t"]) <= low < high <= Q(steps[-1]["t"]) for low, high in windows)
     known = {claim["relation"] for claim in claims} <= {">0", ">=0"}
     require(within and known, "a claim is about times that are not in the run, or has another relation than >0 or >=0")
+    tools, framed = (solve, horner, ball, inside, require, Jet.power), "frame" in steps[0]
+    require(not framed or starts_framed(steps[0]), "the first frame does not hold the start")
     for number, (step, after) in enumerate(pairwise(steps)):
         where, t, h = f"step {number} (t = {float(Q(step['t'])):.6g})", Q(step["t"]), Q(step["h"])
         require(h > 0 and t + h == Q(after["t"]), f"{where}: steps do not join")
@@ -168,9 +147,15 @@ def check(data):
             require(inside(value, ends), f"{where}: Picard's test fails for {name}")
         wide, jet = solve(data, params, image, ball(t, t + h), order + 1)  # the solution stays in the image, too
         thin, _ = solve(data, {p: v.mid() for p, v in params.items()}, [x.mid() for x in X], ball(t), order)
-        spread = growth(data, jet, [*names, *params], ball(h)) * arb_mat([[v.rad()] for v in [*X, *params.values()]])
-        for i, (name, ends) in enumerate(zip(names, after["tight"], strict=True)):
-            value = horner([*thin[i][:order], wide[i][order]], ball(h)) + arb(0, 1) * spread[i, 0].upper()
+        if framed:
+            value_of = framed_image(tools, data, params, (step, after, where), (X, image), (t, h), order)
+        else:
+            radii = arb_mat([[v.rad()] for v in [*X, *params.values()]])
+            spread = growth(tools, data, jet, [*names, *params], ball(h)) * radii
+            rows = zip(thin, wide, strict=True)
+            value_of = [horner([*a[:order], b[order]], ball(h)) for a, b in rows]
+            value_of = [v + arb(0, 1) * spread[i, 0].upper() for i, v in enumerate(value_of)]
+        for name, value, ends in zip(names, value_of, after["tight"], strict=True):
             require(inside(value, ends), f"{where}: the next box does not hold the image of {name}")
         _, fine = solve(data, params, X, ball(t), order) if claims else ([], None)
         skip = [int(claim["vanishing"]) if number == 0 else 0 for claim in claims]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -80,15 +81,19 @@ def page(
     made = system_explorer(flow, start, t_end, parameters, panels, title)
     equations = system_mathml(flow)
     static = _static(flow, made)
-    pictures = _portrait(flow, made) if analysis else []
+    pictures, why = _portrait(flow, made) if analysis else ([], "")
+    if analysis is not None and why:
+        analysis = replace(analysis, notes=(*analysis.notes, why))
     text = explorer_page(made, static, equations if len(equations) <= LARGEST_MATHML else "", analysis, pictures)
     return write_text(Path(path), text)
 
 
-def _portrait(system: System, made: Explorer) -> list[InlineFigure]:
-    """The phase portrait of a planar flow around where its run goes; none where it can not be drawn."""
-    if system.dimension != 2 or TIME in graph.symbols(system.nodes):
-        return []
+def _portrait(system: System, made: Explorer) -> tuple[list[InlineFigure], str]:
+    """The phase portrait of a planar flow around where its run goes and its equilibria; or why there is none."""
+    if system.dimension != 2:
+        return [], f"a phase portrait: it is drawn for two states, and there are {system.dimension}"
+    if TIME in graph.symbols(system.nodes):
+        return [], "a phase portrait: the field depends on time"
     values = {slider.name: slider.value for slider in made.sliders}
     parameters = {name: values[name] for name in system.parameters}
     start = [values[node.args[0]] for node in made.protocols[0].start.values()]
@@ -99,9 +104,10 @@ def _portrait(system: System, made: Explorer) -> list[InlineFigure]:
         box = {name: (float(a), float(b)) for name, a, b in zip(system.names, low - room, high + room, strict=True)}
         with tempfile.TemporaryDirectory() as folder:
             file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg")
-            return inline([file], "portrait", "Phase portrait: streamlines, nullclines, equilibria", 10**6)
-    except OdesysError:
-        return []
+            what = "Phase portrait: streamlines, nullclines, separatrices of saddles, equilibria"
+            return inline([file], "portrait", what, 10**6), ""
+    except OdesysError as problem:
+        return [], f"a phase portrait: {problem}"
 
 
 def system_explorer(

@@ -1,4 +1,4 @@
-"""Phase portrait of a planar flow: streamlines, nullclines, and equilibria marked by their type.
+"""Phase portrait of a planar flow: streamlines, all nullclines, separatrices, and equilibria marked by their type.
 
 Drawn without a display (Agg) and written whole or not at all. The picture is a measurement; what an equilibrium is
 called comes from `odesys.analysis.stability.classify`.
@@ -21,6 +21,8 @@ from odesys.errors import EquationError, OdesysError, OutputError, ParameterErro
 from odesys.expr import graph
 from odesys.expr.system import TIME, System
 from odesys.files import prepare_file, write_bytes
+
+from .portrait_curves import nullclines, separatrices
 
 GRID = 61
 FORMATS = ("png", "pdf", "svg")
@@ -87,7 +89,11 @@ def phase_portrait(
     marks = marked_equilibria(system, parameters, ranges, integrals)
     xs, ys = (np.linspace(*ranges[name], GRID) for name in system.names)
     u, v = _on_grid(field, xs, ys)
-    return write_bytes(target, _draw(system, xs, ys, u, v, marks, title, suffix))
+    saddles = [(x, y) for x, y, kind, _ in marks if kind == "saddle"]
+    curves = separatrices(system, parameters, ranges, saddles)
+    return write_bytes(
+        target, _draw(system, xs, ys, u, v, nullclines(system, parameters, ranges), curves, marks, title, suffix)
+    )
 
 
 def marked_equilibria(
@@ -165,6 +171,8 @@ def _draw(
     ys: np.ndarray,
     u: np.ndarray,
     v: np.ndarray,
+    lines: tuple[np.ndarray, np.ndarray, list[list[np.ndarray]]],
+    curves: Sequence[tuple[str, np.ndarray]],
     marks: Sequence[tuple[float, float, str, str]],
     title: str,
     suffix: str,
@@ -187,10 +195,20 @@ def _draw(
         zorder=1,
     )
     names = [f"${system.tex[name]}$" if name in system.tex else name for name in system.names]
-    for component, colour, name in ((u, "tab:blue", names[0]), (v, "tab:orange", names[1])):
-        if np.nanmin(component) < 0 < np.nanmax(component):
-            axes.contour(xs, ys, component, levels=[0.0], colors=colour, linewidths=1.4, linestyles="--", zorder=2)
+    fine_x, fine_y, parts = lines
+    for tables, colour, name in zip(parts, ("tab:blue", "tab:orange"), names, strict=True):
+        for table in tables:
+            if np.isfinite(table).any() and np.nanmin(table) < 0 < np.nanmax(table):
+                axes.contour(
+                    fine_x, fine_y, table, levels=[0.0], colors=colour, linewidths=1.4, linestyles="--", zorder=2
+                )
         axes.plot([], [], "--", color=colour, linewidth=1.4, label=f"{name} at rest")
+    told: set[str] = set()
+    for kind, points in curves:
+        colour = "tab:green" if kind == "stable" else "tab:purple"
+        label = None if kind in told else f"{kind} separatrix"
+        axes.plot(points[:, 0], points[:, 1], "-", color=colour, linewidth=1.5, zorder=2.5, label=label)
+        told.add(kind)
     shown: set[tuple[str, str]] = set()
     for x, y, kind, stability in marks:
         label = kind if stability == "undecided" else f"{kind}, {stability}"

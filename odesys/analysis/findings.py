@@ -32,7 +32,7 @@ MOST_LINEAR = 300
 MOST_REST = 12  # states up to which equilibria are searched
 #: smooth on the whole line
 ENTIRE = {"exp", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "arcsinh", "erf", "sigmoid", "softplus", "sech"}
-SECTIONS = ("structure", "conserved", "symmetries", "invariant sets", "equilibria")
+SECTIONS = ("structure", "conserved", "symmetries", "invariant sets", "equilibria", "run")
 
 
 @dataclass(frozen=True)

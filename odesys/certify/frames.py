@@ -23,6 +23,7 @@ from ..expr.graph import Node
 from ..expr.system import System
 from .validated_step import horner
 
+SLACK = 2.0**-12  # of the radii, added to them after each step
 ORDER = 10  # of the variational series
 
 
@@ -103,7 +104,12 @@ def turned(frame: Frame, image: Sequence[Any], derivative: Any) -> tuple[Frame, 
     except ZeroDivisionError:
         return Frame.of(box), box
     new = (back * moved) * radii + back * error
+    most = max((new[i, 0].rad() for i in range(size)), key=float)
+    for i in range(size):  # a little wider, so that one who computes it in another way comes to lie inside
+        new[i, 0] = flint.arb(0, 1) * (abs(new[i, 0]).upper() * (1 + SLACK) + most * SLACK)
     frame = Frame(tuple(centre), matrix, tuple(new[i, 0] for i in range(size)))
     around = matrix * new
+    spread = [direct[i, 0] * (1 + SLACK) + flint.arb(0, 1) * most * SLACK for i in range(size)]
+    box = [c + s for c, s in zip(centre, spread, strict=True)]
     narrow = [b.intersection(c + around[i, 0]) for i, (b, c) in enumerate(zip(box, centre, strict=True))]
     return frame, narrow

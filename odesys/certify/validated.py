@@ -51,6 +51,7 @@ from .validated_step import domain_guards, horner, outside_domain, picard, polyn
 
 FORMAT, VERSION = "odesys-enclosure", 1
 VANISHING_LIMIT = 6  # Taylor coefficients at the start that are tried for an exact proof of being zero
+MOST_FRAMED = 8  # states of a run in frames by default; the derivative of the flow has the square of them
 SMALLEST_STEP = Fraction(1, 2**30)
 
 Window = tuple[Fraction | None, Fraction | None]  # since, until; None: the whole run on that side
@@ -68,6 +69,7 @@ class EnclosedStep:
     tight: tuple[Interval, ...]
     rough: tuple[Interval, ...]
     at_rough: tuple[list[Any], ...]  # per state the balls x_0(B) .. x_N(B)
+    frame: Frame | None = None  # the set that was carried, at the beginning of the step
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,10 +242,6 @@ class Enclosure:
 
     def to_file(self, path: Path | str, claims: Iterable[CertificateClaim] = ()) -> None:
         """Write the run and the claims `certify` holds as a certificate for `tools/check_enclosure.py`."""
-        if self.frames:
-            raise EquationError(
-                "a run in frames has no certificate that the checker can follow; enclose without frames"
-            )
         full = [
             (text, graph.as_node(node), relation, window[0] if window else (None, None))
             for text, node, relation, *window in claims
@@ -286,6 +284,7 @@ class Enclosure:
                     "h": str(s.h),
                     "tight": [_spell(i) for i in tight],
                     "rough": [_spell(i) for i in s.rough],
+                    **({} if s.frame is None else {"frame": _spell_frame(s.frame)}),
                 }
                 for s, tight in zip(self.steps, boxes, strict=True)
             ],
@@ -350,7 +349,7 @@ def enclose(
     precision: int = 320,
     tolerance: Fraction | None = None,
     first_step: Any = Fraction(1, 4),
-    frames: bool = False,
+    frames: bool | None = None,
 ) -> Enclosure:
     r"""Enclose the solution of :math:`\dot x = F(x; p)` from `t_start` to `t_end`.
 
@@ -377,8 +376,8 @@ def enclose(
     first_step : Any, optional
         Length of the first step that is tried.
     frames : bool, optional
-        Carry the set in a frame that turns with the flow: much narrower for wide starts and long runs, but no
-        certificate can be written, and parameters must be exact.
+        Carry the set in a frame that turns with the flow: much narrower for wide starts and long runs; parameters must
+        be exact. By default where a start value is a ball, parameters are exact and there are at most 8 states.
 
     Returns
     -------
@@ -414,6 +413,9 @@ def enclose(
     program = series_program(system.nodes, precision)
     loose = [name for name in given if name not in known]
     slopes = graph.jacobian(system.nodes, [graph.sym(name) for name in (*system.names, *loose)])
+    if frames is None:
+        wide = any(isinstance(value, flint.arb) and not value.is_exact() for value in begin.values())
+        frames = wide and not loose and system.dimension <= MOST_FRAMED
     if frames and loose:
         raise ParameterError(f"{loose[0]} is a ball; frames need exact parameters: make it a state that does not move")
     steps: list[EnclosedStep] = []
@@ -450,7 +452,14 @@ def enclose(
                     break
                 h = dyadic(h * Fraction(min(max(0.95 * good, 0.25), 0.9) if rest.is_finite() else 0.5))
             steps.append(
-                EnclosedStep(time, h, tuple(map(ball_endpoints, tight)), tuple(map(ball_endpoints, rough)), at_rough)
+                EnclosedStep(
+                    time,
+                    h,
+                    tuple(map(ball_endpoints, tight)),
+                    tuple(map(ball_endpoints, rough)),
+                    at_rough,
+                    frame if variation is not None else None,
+                )
             )
             if variation is not None:
                 image = [horner([*c, r[order]], as_ball(h)) for c, r in zip(at_centre, at_rough, strict=True)]
@@ -507,6 +516,16 @@ def _sign(
 
 def _spell(box: Interval) -> list[str]:
     return [str(end) for end in box]
+
+
+def _spell_frame(frame: Frame) -> dict[str, Any]:
+    """A frame in exact numbers."""
+    size = len(frame.centre)
+    return {
+        "centre": [str(ball_endpoints(c)[0]) for c in frame.centre],
+        "matrix": [[str(ball_endpoints(frame.matrix[i, j])[0]) for j in range(size)] for i in range(size)],
+        "radii": [str(max(abs(end) for end in ball_endpoints(r))) for r in frame.radii],
+    }
 
 
 def _text(value: Any) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ..analysis.findings import Analysis, analyse
-from ..errors import ParameterError
+from ..errors import EquationError, ParameterError
 from ..expr.constants import read_number
 from ..expr.letters import plain_name
 from ..expr.system import System
 from ..files import write_text
 from ..reading.reading import Reading, read_system
+from ..reading.writing import ode_text, python_text, sbml_text
 
-FILES = ("page.html", "analysis.txt", "equations.tex", "system.json")
+FILES = ("page.html", "analysis.txt", "findings.csv", "equations.tex", "system.json")
+EXPORTS = {"system.ode": ode_text, "system.sbml": sbml_text, "system.py": python_text}
 
 
 def analysed(
@@ -34,7 +38,9 @@ def analysed(
             known = ", ".join((*reading.system.parameters, *reading.system.names))
             raise ParameterError(f"{name} is neither a parameter nor a state of the system, which has {known}")
         table[plain] = _number(name, text)
-    return analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+    from odesys import with_run  # which integrates, so it lives in numerics
+
+    return with_run(analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed))
 
 
 def _number(name: str, text: str) -> Fraction:
@@ -56,7 +62,7 @@ def _box(texts: Sequence[str], system: System) -> dict[str, tuple[Fraction, Frac
 
 
 def write_analysis(found: Analysis, folder: Path, title: str = "A system") -> list[Path]:
-    """One page; the lines as text, the equations as LaTeX, the system as JSON."""
+    """One page; the lines as text and table, the equations as LaTeX, the system as JSON and for other programs."""
     from odesys import page  # which draws, so it lives in numerics
 
     numbers = {name: float(value) for name, value in found.values.items()}
@@ -64,6 +70,31 @@ def write_analysis(found: Analysis, folder: Path, title: str = "A system") -> li
     return [
         page(found.system, folder / FILES[0], start, parameters=numbers, title=title, analysis=found),
         write_text(folder / FILES[1], f"{found}\n"),
-        write_text(folder / FILES[2], f"{found.system.latex()}\n"),
-        write_text(folder / FILES[3], found.system.to_json()),
+        write_text(folder / FILES[2], findings_csv(found)),
+        write_text(folder / FILES[3], f"{found.system.latex()}\n"),
+        write_text(folder / FILES[4], found.system.to_json()),
+        *_exported(found, folder),
     ]
+
+
+def findings_csv(found: Analysis) -> str:
+    """The lines as a table, for a spreadsheet."""
+    table = io.StringIO()
+    rows = [line.as_json() for line in found.findings]
+    writer = csv.DictWriter(table, ["section", "text", "evidence", "searched", "further"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return table.getvalue()
+
+
+def _exported(found: Analysis, folder: Path) -> list[Path]:
+    """The system in the formats of other programs that can hold it; what can not is said in a file of that name."""
+    written, refused = [], []
+    for name, text_of in EXPORTS.items():
+        try:
+            written.append(write_text(folder / name, text_of(found.system, found.values, found.start)))
+        except EquationError as problem:
+            refused.append(f"{name}: {problem}")
+    if refused:
+        written.append(write_text(folder / "not_exported.txt", "\n".join([*refused, ""])))
+    return written

@@ -540,7 +540,9 @@ def sweep(
 
 @app.command()
 def analyse(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A system: .json or .ode.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A system: .json, .ode, .sbml, .xml, .ant, .cellml.")
+    ] = None,
     equations: Annotated[
         list[str] | None, typer.Option("-e", metavar="EQUATION", help='An equation, as "x\' = y"; repeatable.')
     ] = None,

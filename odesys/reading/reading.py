@@ -28,12 +28,13 @@ class Reading:
 
 
 def read_system(path: str | Path) -> Reading:
-    """A system from a file: .json (ours, or equations as strings) or .ode (XPPAUT).
+    """A system from a file: .json (ours, or equations as strings), .ode (XPPAUT), .sbml or .xml, .ant, .cellml.
 
     Parameters
     ----------
     path : str | Path
-        A file ending in .json or .ode.
+        A file ending in .json, .ode, .sbml, .xml (SBML), .ant (Antimony) or .cellml. SBML and Antimony need the extra
+        ``import``.
 
     Returns
     -------
@@ -50,10 +51,13 @@ def read_system(path: str | Path) -> Reading:
     ...     read_system(file).with_values.nodes
     (Node(-2*x),)
     """
+    from .cellml import system_from_cellml
+    from .sbml import system_from_antimony, system_from_sbml
     from .xpp import system_from_ode
 
     file = Path(path)
-    readers = {".json": system_from_text, ".ode": system_from_ode}
+    readers = {".json": system_from_text, ".ode": system_from_ode, ".cellml": system_from_cellml}
+    readers |= {".sbml": system_from_sbml, ".xml": system_from_sbml, ".ant": system_from_antimony}
     if file.suffix.lower() not in readers:
         raise EquationError(f"{file.name} has no ending that can be read; known are {', '.join(sorted(readers))}")
     try:

@@ -75,7 +75,7 @@ class Planar:
 def planar(lab: Laboratory) -> Planar:
     """Enclose level 4 from zero; in two runs, since what vanishes at zero is told from its Taylor coefficients."""
     system = lab.planar()
-    options: dict[str, Any] = {"order": ORDER, "precision": PRECISION, "tolerance": TOLERANCE}
+    options: dict[str, Any] = {"order": ORDER, "precision": PRECISION, "tolerance": TOLERANCE, "frames": False}
     early = enclose(system, {"x": 0, "z": 0}, FIRST, **options)
     with flint.ctx.workprec(PRECISION):
         start = {name: ball_around(*ends) for name, ends in zip(system.names, early.final, strict=True)}
@@ -206,5 +206,5 @@ def write_trapping(lab: Laboratory, path: Path) -> None:
     with flint.ctx.workprec(PRECISION):
         anywhere = ball_around(Fraction(0), G_BAR)
     sweep = System.from_equations({"kappa": ONE, "g2": ZERO})
-    run = enclose(sweep, {"kappa": 0, "g2": anywhere}, KAPPA, order=ORDER, precision=PRECISION)
+    run = enclose(sweep, {"kappa": 0, "g2": anywhere}, KAPPA, order=ORDER, precision=PRECISION, frames=False)
     run.to_file(path, [(name, from_sympy(node), ">0") for name, node in forms.items()])

@@ -58,7 +58,7 @@ def test_of_two_dips_the_first_in_time_is_met() -> None:
 @pytest.mark.parametrize(("direction", "times"), [(0, [0.49, 0.51]), (-1, [0.49]), (1, [0.51])])
 def test_a_dip_that_does_not_end_the_run_is_two_passages(direction: int, times: list[float]) -> None:
     ground = StopWhen("ground", x, direction, terminal=False)
-    run = CompiledFlow(FALL, [ground]).run([0.2499, -1.0], (0.0, 1.0), rtol=1e-3, atol=1e-3)
+    run = CompiledFlow(FALL, [ground]).run([0.2499, -1.0], (0.0, 1.0), rtol=1e-6, atol=1e-6)
     assert [e.time for e in run.events] == pytest.approx(times, abs=1e-6) and run.stop == "end"
 
 

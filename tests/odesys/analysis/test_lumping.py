@@ -76,12 +76,6 @@ def test_no_smaller_space_contains_what_is_kept(keep: list[str], size: int | Non
     assert graph.substitute([combinations], rows)[0] is expected
 
 
-@pytest.mark.slow
-def test_a_thousand_states() -> None:
-    found = lump(binding(10), ["L", "D"])
-    assert repr(found) == "<Lumping: 1026 -> 4 states, from every start>"
-
-
 def test_rational_functions_and_maps_lump_too() -> None:
     enzyme = System.from_strings({"a": "-v*a/(1 + a + b)", "b": "-v*b/(1 + a + b)", "p": "v*(a + b)/(1 + a + b)"})
     assert lump(enzyme, "p").system.dimension == 2
@@ -134,3 +128,42 @@ def test_switches_are_refused() -> None:
 def test_there_is_no_way_back() -> None:
     with pytest.raises(EquationError, match="no way back"):
         lump(binding(2), "L").lift([1.0] * lump(binding(2), "L").system.dimension)
+
+
+def phosphorylation(sites: int) -> System:
+    """A protein with independent sites, each free, bound to a kinase E, phosphorylated, or bound to a phosphatase F.
+
+    4^sites + 2 states; M. W. Sneddon, J. R. Faeder, T. Emonet, Nature Methods 8 (2011), 177-183, as the example of
+    constrained lumping in A. Ovchinnikov et al., Bioinformatics 37 (2021), 1732-1738.
+    """
+    kinase, phosphatase = sym("E"), sym("F")
+    rates = [sym(f"k{j}") for j in range(1, 7)]
+    # from, to, rate, enzyme taken up (-1) or set free (+1)
+    moves = [(0, 1, 0, "E", -1), (1, 0, 1, "E", 1), (1, 2, 2, "E", 1)]
+    moves += [(2, 3, 3, "F", -1), (3, 2, 4, "F", 1), (3, 0, 5, "F", 1)]
+    names = {s: "s" + "".join(map(str, s)) for s in product(range(4), repeat=sites)}
+    change: dict[str, list[tuple[int, graph.Node]]] = {name: [] for name in (*names.values(), "E", "F")}
+    for state, name in names.items():
+        for place, (old, new, rate, enzyme, sign) in product(range(sites), moves):
+            if state[place] != old:
+                continue
+            speed = rates[rate] * sym(name) * ((kinase if enzyme == "E" else phosphatase) if sign < 0 else 1)
+            other = names[(*state[:place], new, *state[place + 1 :])]
+            change[name].append((-1, speed))
+            change[other].append((1, speed))
+            change[enzyme].append((sign, speed))
+    equations = {name: graph.combine(parts) for name, parts in change.items()}
+    return System(tuple(equations), ScalarField(tuple(equations.values()), {}), tuple(f"k{j}" for j in range(1, 7)))
+
+
+@pytest.mark.parametrize("sites", [2, 3])
+def test_independent_sites_lump_to_six(sites: int) -> None:
+    """The two enzymes, and how many sites are in each of the four conditions."""
+    found = lump(phosphorylation(sites), "E")
+    assert found.system.dimension == 6 and phosphorylation(sites).dimension == 4**sites + 2
+    assert found.law().as_stated == "holds"
+
+
+@pytest.mark.slow
+def test_a_binding_model_of_1026_states_lumps_to_six() -> None:
+    assert repr(lump(phosphorylation(5), "E")) == "<Lumping: 1026 -> 6 states, from every start>"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import flint
 import pytest
@@ -16,7 +17,7 @@ from derivations.two_mixture.special.closed_forms import stage_one
 from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_at, stage_two_sectors
 from odesys import System
 from odesys.certify.validated import Enclosure, enclose
-from odesys.errors import EquationError, IntegrationError, ParameterError
+from odesys.errors import IntegrationError, ParameterError
 from odesys.exact.balls import as_ball, ball_context
 from odesys.expr import graph
 from odesys.expr.graph import call, relu, sym
@@ -313,9 +314,49 @@ def test_backwards_in_time() -> None:
     assert [float(a) for a, _ in back.final] == pytest.approx([1.0, 0.0], abs=1e-12)
 
 
-def test_a_run_in_frames_writes_no_certificate(tmp_path: Path) -> None:
-    run = enclose(System.from_equations({"x": y, "y": -x}), {"x": 0, "y": 1}, 1, frames=True)
-    with pytest.raises(EquationError, match="frames"):
-        run.to_file(tmp_path / "run.json")
+def _framed(path: Path) -> dict[str, Any]:
+    system = System.from_equations({"x": y - x**3 / 8, "y": graph.exp(-y) - x})
+    start = {"x": flint.arb(1, 1e-4), "y": flint.arb(0, 1e-4)}
+    run = enclose(system, start, 2, order=12, precision=96, frames=True)
+    run.to_file(path, [("x is below 3", 3 - x, ">0")])
+    data: dict[str, Any] = json.loads(path.read_text())
+    return data
+
+
+def test_a_run_in_frames_is_checked_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    data = _framed(path)
+    assert len(data["steps"]) > 3 and subprocess.run([sys.executable, str(CHECKER), str(path)]).returncode == 0
+    # the box alone would not do: without frames the same file is refused
+    bare = json.loads(json.dumps(data))
+    for step in bare["steps"]:
+        del step["frame"]
+    path.write_text(json.dumps(bare))
+    assert subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True).returncode == 1
+
+
+@pytest.mark.parametrize("broken", ["radius", "centre", "matrix", "start", "missing", "box"])
+def test_a_frame_that_is_too_small_is_rejected(broken: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    data = _framed(path)
+    frame, first = data["steps"][2]["frame"], data["steps"][0]["frame"]
+    if broken == "radius":
+        frame["radii"][0] = str(Fraction(frame["radii"][0]) * Fraction(9, 10))
+    elif broken == "centre":
+        frame["centre"][1] = str(Fraction(frame["centre"][1]) + Fraction(1, 10**5))
+    elif broken == "matrix":
+        frame["matrix"][0], frame["matrix"][1] = frame["matrix"][1], frame["matrix"][0]
+    elif broken == "start":
+        first["radii"][0] = str(Fraction(first["radii"][0]) / 2)
+    elif broken == "missing":
+        del data["steps"][1]["frame"]
+    else:
+        low, high = map(Fraction, data["steps"][3]["tight"][0])
+        data["steps"][3]["tight"][0] = [str(low + (high - low) / 20), str(high)]
+    path.write_text(json.dumps(data))
+    assert subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True).returncode == 1
+
+
+def test_frames_need_exact_parameters() -> None:
     with pytest.raises(ParameterError, match="exact parameters"):
         enclose(System.from_equations({"x": -k * x}, ["k"]), {"x": 1}, 1, {"k": flint.arb(1, 0.1)}, frames=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from odesys.cli.analyse import FILES, analysed, write_analysis
+from odesys.cli.analyse import EXPORTS, FILES, analysed, write_analysis
 from odesys.errors import EquationError, OdesysError, ParameterError
 
 SPRING = ["x' = v", "v' = -k*x"]
@@ -24,7 +24,7 @@ def test_a_file_and_what_is_written(tmp_path: Path) -> None:
     found = analysed(file, [], {}, [], 0)
     assert found.start == {"x": 1, "v": 0} and found.values == {"k": 4}
     written = write_analysis(found, tmp_path)
-    assert [path.name for path in written] == list(FILES)
+    assert [path.name for path in written] == [*FILES, *EXPORTS]
     assert "is conserved" in (tmp_path / "page.html").read_text("utf-8")
     assert json.loads((tmp_path / "system.json").read_text())
 
@@ -46,3 +46,11 @@ def test_a_file_and_what_is_written(tmp_path: Path) -> None:
 def test_mistakes_get_a_sentence(arguments: tuple, error: type[OdesysError], words: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(error, match=words):
         analysed(*arguments, 0)
+
+
+def test_what_can_not_be_drawn_or_exported_is_said(tmp_path: Path) -> None:
+    found = analysed(None, ["x' = y", "y' = z", "z' = -atanh(x)"], {"x": "1/2", "y": "0", "z": "0"}, [], 0)
+    names = {path.name: path for path in write_analysis(found, tmp_path)}
+    assert "a phase portrait: it is drawn for two states, and there are 3" in names["page.html"].read_text()
+    assert "system.ode: the function arctanh has no name" in names["not_exported.txt"].read_text()
+    assert names["findings.csv"].read_text().startswith("section,text,evidence")

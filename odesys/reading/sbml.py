@@ -1,0 +1,226 @@
+"""SBML and Antimony: reactions and rate rules as equations of motion; what a System can not be is refused by name.
+
+python-libsbml reads and checks the file, antimony turns its language into SBML; both come with the extra ``import``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+from ..errors import EquationError
+from ..expr import graph
+from ..expr.field import ScalarField
+from ..expr.graph import Node
+from ..expr.letters import plain_name
+from ..expr.system import TIME, System
+from .mathml import MathReader, parse_xml, tag
+from .reading import Reading
+
+
+def needed(package: str, what: str) -> Any:
+    """A package of the extra ``import``; where it is missing, the sentence that says how to get it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise EquationError(
+            f"{what} needs the package {package}; install it with: pip install 'odesys[import]'"
+        ) from None
+
+
+def system_from_antimony(text: str) -> Reading:
+    """The system of a model in the language Antimony."""
+    antimony = needed("antimony", "reading Antimony")
+    antimony.clearPreviousLoads()
+    if antimony.loadAntimonyString(text) < 0:
+        raise EquationError(f"this is not Antimony: {antimony.getLastError().strip()}")
+    return system_from_sbml(antimony.getSBMLString(antimony.getMainModuleName()))
+
+
+def system_from_sbml(text: str) -> Reading:
+    """The system of an SBML file: species in concentrations, or in amounts where the file says so."""
+    libsbml = needed("libsbml", "reading SBML")
+    document = libsbml.readSBMLFromString(text)
+    errors = [document.getError(k) for k in range(document.getNumErrors())]
+    bad = [e for e in errors if e.getSeverity() >= libsbml.LIBSBML_SEV_ERROR]
+    if bad:
+        raise EquationError(f"this is not SBML: {bad[0].getMessage().strip()} (line {bad[0].getLine()})")
+    model = document.getModel()
+    if model is None:
+        raise EquationError("the SBML file has no model")
+    return _Model(libsbml, model).reading()
+
+
+class _Model:
+    """One model while it is read."""
+
+    def __init__(self, libsbml: Any, model: Any) -> None:
+        self.libsbml, self.model = libsbml, model
+        self.notes: list[str] = []
+        self._refuse()
+        self.species = {s.getId(): s for s in model.getListOfSpecies()}
+        self.size = {c.getId(): c for c in model.getListOfCompartments()}
+        self.rates: dict[str, Any] = {}
+        self.assigned: dict[str, Any] = {}
+        for rule in model.getListOfRules():
+            if rule.isAlgebraic():
+                raise EquationError("the SBML file has an algebraic rule, which is no equation of motion")
+            (self.rates if rule.isRate() else self.assigned)[rule.getVariable()] = rule
+        self.functions = {f.getId(): self._lambda(f) for f in model.getListOfFunctionDefinitions()}
+        self._meaning: dict[str, Node] = {}
+        self._open: set[str] = set()
+
+    def _refuse(self) -> None:
+        model = self.model
+        if model.getNumEvents():
+            raise EquationError(
+                f"the event {model.getEvent(0).getId() or 1} is a jump of the state, which is no part of a System"
+            )
+        for reaction in model.getListOfReactions():
+            if reaction.isSetFast() and reaction.getFast():
+                raise EquationError(f"the reaction {reaction.getId()} is fast, which stands for an algebraic equation")
+        if model.isSetConversionFactor() or any(s.isSetConversionFactor() for s in model.getListOfSpecies()):
+            raise EquationError("conversion factors of species are not read; write the amounts in one unit")
+        if model.getNumConstraints():
+            self.notes.append("left out: constraints, which only stop a simulation")
+
+    def _lambda(self, definition: Any) -> tuple[tuple[str, ...], Any]:
+        body = parse_xml(self.libsbml.writeMathMLToString(definition.getMath()))[0]
+        names = tuple((child[0].text or "").strip() for child in body if tag(child) == "bvar")
+        return names, body[-1]
+
+    def node(self, math: Any, local: Mapping[str, Node] | None = None) -> Node:
+        """A formula with assigned names replaced by what they stand for."""
+        reader = MathReader(lambda name: (local or {}).get(name) or self.value(name), self.functions)
+        return reader.read(parse_xml(self.libsbml.writeMathMLToString(math)))
+
+    def value(self, name: str) -> Node:
+        """What a name in a formula stands for."""
+        if name in self.assigned:
+            if name in self._open:
+                raise EquationError(f"the assignment of {name} needs itself")
+            if name not in self._meaning:
+                self._open.add(name)
+                self._meaning[name] = self.node(self.assigned[name].getMath())
+                self._open.discard(name)
+            return self._meaning[name]
+        if any(r.getId() == name for r in self.model.getListOfReactions()):
+            return self.rate(self.model.getReaction(name))
+        return graph.sym(plain_name(name))
+
+    def rate(self, reaction: Any) -> Node:
+        """The kinetic law of a reaction, in amount per time."""
+        law = reaction.getKineticLaw()
+        if law is None or law.getMath() is None:
+            raise EquationError(f"the reaction {reaction.getId()} has no kinetic law")
+        local = {p.getId(): graph.sym(self.local_name(reaction, p)) for p in self._locals(law)}
+        return self.node(law.getMath(), local)
+
+    def _locals(self, law: Any) -> list[Any]:
+        return list(law.getListOfLocalParameters()) + [
+            p for p in law.getListOfParameters() if law.getNumLocalParameters() == 0
+        ]
+
+    def local_name(self, reaction: Any, parameter: Any) -> str:
+        """The name of a parameter that only one reaction knows."""
+        return plain_name(f"{reaction.getId()}_{parameter.getId()}")
+
+    def changes(self) -> dict[str, Node]:
+        """Rates of species by reactions: of amounts, or of concentrations."""
+        total: dict[str, list[Node]] = {}
+        for reaction in self.model.getListOfReactions():
+            rate = self.rate(reaction)
+            sides = ((-1, reaction.getListOfReactants()), (1, reaction.getListOfProducts()))
+            for sign, reference in ((s, r) for s, references in sides for r in references):
+                if reference.isSetStoichiometryMath():
+                    raise EquationError(
+                        f"the stoichiometry of {reference.getSpecies()} is a formula, which is not read"
+                    )
+                name = reference.getSpecies()
+                if reference.getId() and (reference.getId() in self.rates or reference.getId() in self.assigned):
+                    raise EquationError(f"the stoichiometry of {name} changes by a rule, which is not read")
+                count = Fraction(repr(reference.getStoichiometry()))
+                species = self.species[name]
+                if not (species.getBoundaryCondition() or species.getConstant()):
+                    place = graph.sym(plain_name(species.getCompartment()))
+                    per = rate if species.getHasOnlySubstanceUnits() else rate / place
+                    total.setdefault(name, []).append(per * (sign * count))
+        return {name: graph.add(parts) for name, parts in total.items()}
+
+    def reading(self) -> Reading:
+        """Equations, parameters, starts."""
+        for name in self.size:
+            if name in self.rates or name in self.assigned:
+                raise EquationError(f"the compartment {name} changes its size, which is not read")
+        equations: dict[str, Node] = {}
+        for name, change in self.changes().items():
+            if name in self.rates or name in self.assigned:
+                raise EquationError(f"{name} is moved by reactions and by a rule")
+            equations[plain_name(name)] = change
+        for name, rule in self.rates.items():
+            equations[plain_name(name)] = self.node(rule.getMath())
+        if not equations:
+            raise EquationError("nothing moves in this SBML file: it has no reaction and no rate rule")
+        seen = {plain_name(name): self.value(name) for name in self.assigned}
+        numbers = self._numbers()
+        used = graph.symbols([*equations.values(), *seen.values()]) - set(equations) - {TIME}
+        parameters = tuple(name for name in numbers if name in used)
+        missing = sorted(used - set(numbers))
+        if missing:
+            raise EquationError(f"{missing[0]} has neither an equation nor a place in the SBML file")
+        values = {name: v for name in parameters if (v := numbers[name]) is not None}
+        start = {name: v for name in equations if (v := numbers.get(name)) is not None}
+        unset = [name for name in (*equations, *parameters) if numbers.get(name) is None]
+        if unset:
+            self.notes.append(f"no value in the file: {', '.join(unset[:12])}")
+        order = sorted(equations, key=lambda n: list(numbers).index(n) if n in numbers else 0)
+        nodes = tuple(equations[name] for name in order)
+        return Reading(System(tuple(order), ScalarField(nodes, seen), parameters), values, start, tuple(self.notes))
+
+    def _numbers(self) -> dict[str, Fraction | None]:
+        """Values at the start of all that has a name, in the order of the file."""
+        found: dict[str, Fraction | None] = {}
+        sizes = {n: Fraction(repr(c.getSize())) if c.isSetSize() else Fraction(1) for n, c in self.size.items()}
+        for name, s in self.species.items():
+            size = sizes[s.getCompartment()]
+            if s.isSetInitialConcentration():
+                value: Fraction | None = Fraction(repr(s.getInitialConcentration()))
+                value = value * size if s.getHasOnlySubstanceUnits() and value is not None else value
+            elif s.isSetInitialAmount():
+                value = Fraction(repr(s.getInitialAmount())) / (1 if s.getHasOnlySubstanceUnits() else size)
+            else:
+                value = None
+            found[plain_name(name)] = value
+        found |= {plain_name(name): size for name, size in sizes.items()}
+        for p in self.model.getListOfParameters():
+            found[plain_name(p.getId())] = Fraction(repr(p.getValue())) if p.isSetValue() else None
+        for reaction in self.model.getListOfReactions():
+            for p in self._locals(reaction.getKineticLaw()) if reaction.getKineticLaw() else ():
+                found[self.local_name(reaction, p)] = Fraction(repr(p.getValue())) if p.isSetValue() else None
+        self._initial_assignments(found)
+        return found
+
+    def _initial_assignments(self, found: dict[str, Fraction | None]) -> None:
+        waiting = {plain_name(a.getSymbol()): self.node(a.getMath()) for a in self.model.getListOfInitialAssignments()}
+        while waiting:
+            known = {graph.sym(n): graph.num(v) for n, v in found.items() if v is not None and n not in waiting}
+            ready = {
+                n: graph.substitute([node], {**known, graph.sym(TIME): graph.ZERO})[0] for n, node in waiting.items()
+            }
+            done = {n: v for n, v in ready.items() if not graph.symbols([v])}
+            if not done:
+                self.notes.append(f"no number for the initial assignment of {', '.join(sorted(waiting))}")
+                found |= dict.fromkeys(waiting)
+                return
+            for name, value in done.items():
+                found[name] = Fraction(value.args[0]) if value.op == "num" else Fraction(repr(graph_value(value)))
+                del waiting[name]
+
+
+def graph_value(node: Node) -> float:
+    """The float of an expression without names, for a start value such as exp(1)."""
+    from ..expr.sympy_bridge import to_sympy
+
+    return float(to_sympy(node))

@@ -1,0 +1,93 @@
+"""SBML and Antimony: equations by hand, refusals by name, and the sentence where a package is missing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from odesys import graph
+from odesys.errors import EquationError
+from odesys.reading import sbml
+from odesys.reading.grammar import Grammar
+from odesys.reading.sbml import graph_value, system_from_antimony, system_from_sbml
+
+ENZYME = """
+model enzyme
+  compartment C; C = 2;
+  species S in C, E in C, ES in C, P in C;
+  S = 10; E = 1; ES = 0; P = k2*2;
+  bind: S + E -> ES; C*(k1*S*E - k2*ES);
+  make: ES -> E + 2 P; C*k3*ES;
+  k1 = 1; k2 = 0.5; k3 = 0.1;
+  total := S + ES;
+  X' = total - X; X = 3
+end
+"""
+
+
+@pytest.fixture(autouse=True)
+def packages() -> None:
+    pytest.importorskip("libsbml", reason="the extra import is not installed")
+    pytest.importorskip("antimony", reason="the extra import is not installed")
+
+
+def test_reactions_become_equations_of_motion() -> None:
+    reading = system_from_antimony(ENZYME)
+    grammar = Grammar()
+    for name, text in {
+        "S": "-k1*S*E + k2*ES",
+        "E": "-k1*S*E + k2*ES + k3*ES",
+        "ES": "k1*S*E - k2*ES - k3*ES",
+        "P": "2*k3*ES",
+        "X": "S + ES - X",
+    }.items():
+        assert graph.add([reading.system.equations[name], -grammar.read(text)]) is graph.ZERO
+    assert reading.start == {"S": 10, "E": 1, "ES": 0, "P": 1, "X": 3}  # P from an initial assignment
+    assert reading.values["k2"] == Fraction(1, 2) and "total" in reading.system.observables
+
+
+def test_sizes_of_compartments_and_amounts() -> None:
+    one = system_from_antimony("compartment C = 4; substanceOnly species A in C; A = 8; r: A -> ; k*A; k = 3")
+    assert one.system.equations["A"] is Grammar().read("-k*A") and one.start == {"A": 8}
+    two = system_from_antimony("compartment C = 4; species B in C; B = 8; r: B -> ; k*B; k = 3")
+    assert two.system.equations["B"] is Grammar().read("-k*B/C") and two.values["C"] == 4
+
+
+def test_boundary_species_stay() -> None:
+    reading = system_from_antimony("species $A, B; A = 2; B = 0; r: A -> B; k*A; k = 1")
+    assert reading.system.names == ("B",) and reading.values["A"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("species A; A = 1; r: A -> ; k*A; k = 1; at (time > 5): A = 2", "event .* jump of the state"),
+        ("k = 1", "nothing moves"),
+        ("compartment C; C = 1; C' = 1; species A in C; A = 1; r: A -> ; A", "changes its size"),
+        ("species A; A = 1; r: A -> ; floor(A)", "floor"),
+        ("species A; A = 1; r: A -> ; delay(A, 3)", "delays are not read"),
+        ("species A -> -> B", "this is not Antimony"),
+    ],
+)
+def test_what_can_not_be_is_refused_by_name(text: str, said: str) -> None:
+    with pytest.raises(EquationError, match=said):
+        system_from_antimony(text)
+
+
+def test_what_is_not_sbml_is_refused_with_a_line() -> None:
+    with pytest.raises(EquationError, match="this is not SBML"):
+        system_from_sbml("<sbml")
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(sbml, "import_module", missing)
+    with pytest.raises(EquationError, match=r"reading SBML needs the package libsbml; install it with: pip install"):
+        system_from_sbml("<sbml/>")
+
+
+def test_numbers_of_expressions() -> None:
+    assert graph_value(graph.call("exp", graph.ONE)) == pytest.approx(2.718281828459045)
