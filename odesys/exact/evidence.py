@@ -70,9 +70,7 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
     return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record, stated=_handed_over(residuals, positive, True))
 
 
-def _handed_over(
-    sides: Mapping[str, Any], positive: Collection[str], residual: bool = False
-) -> tuple[Stated, ...]:
+def _handed_over(sides: Mapping[str, Any], positive: Collection[str], residual: bool = False) -> tuple[Stated, ...]:
     """What was proved, while proofs are exported: pairs of sides, or differences that should vanish."""
     if not stated.recording():
         return ()

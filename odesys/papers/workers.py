@@ -76,9 +76,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def tasks_of(
-    claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False
-) -> list[Task]:
+def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False) -> list[Task]:
     """One task for each run of claims that are checked by functions of one module."""
     runs = groupby(claims, key=lambda claim: claim.check.__module__)
     return [Task(mutation, tuple(claim.id for claim in run), draw, proofs) for _, run in runs]

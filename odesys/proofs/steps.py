@@ -91,9 +91,7 @@ class Steps:
         found = choose([*images, self.image[node]], agrees)
         if found is None:
             raise NotExported("a step of a substitution is not closed by algebra")
-        extra = [
-            Extra(f"y{k}", k, self.writer(part), self.fact[part]) for k, part in enumerate(parts)
-        ]
+        extra = [Extra(f"y{k}", k, self.writer(part), self.fact[part]) for k, part in enumerate(parts)]
         inside = Writer({}, {part: f"y{k}" for k, part in enumerate(parts)})
         term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra)
         return self._kept(node, term)

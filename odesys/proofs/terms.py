@@ -16,10 +16,15 @@ from ..expr.graph import ONE, Node
 SHORT = 28  # characters of a term that is repeated rather than named
 LONG = 400  # characters of a term that gets a name though it is used once
 RESERVED = frozenset(
-    "R Z N Q S O I E at as in if else end exp fix for forall fun let ln match mod pi PI pow sin cos tan then using "
-    "where with sqrt step sigmoid softplus return Prop Set Type SProp exists left right claim Rpower IZR INR tanh sinh "
-    "cosh atan asin acos erf by rel Ri Rn up plus mult minus nat bool true false None Some fst snd pair eq le lt".split()
-)
+    {
+        *("R", "Z", "N", "Q", "S", "O", "I", "E", "at", "as", "in", "if", "else", "end", "exp", "fix", "for", "forall"),
+        *("fun", "let", "ln", "match", "mod", "pi", "PI", "pow", "sin", "cos", "tan", "then", "using", "where", "with"),
+        *("sqrt", "step", "sigmoid", "softplus", "return", "Prop", "Set", "Type", "SProp", "exists", "left", "right"),
+        *("claim", "Rpower", "IZR", "INR", "tanh", "sinh", "cosh", "atan", "asin", "acos", "erf", "by", "rel", "up"),
+        *("plus", "mult", "minus", "nat", "bool", "true", "false", "None", "Some", "fst", "snd", "pair", "eq", "le"),
+        "lt",
+    }
+)  # words of Coq and of its libraries
 FUNCTION_NAMES = {
     "exp": "exp", "log": "ln", "sigmoid": "sigmoid", "softplus": "softplus", "step": "step", "sin": "sin",
     "cos": "cos", "tan": "tan", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "arctan": "atan", "arcsin": "asin",
@@ -122,7 +127,6 @@ class Writer:
             text = f"(/ {text})"
         size = abs(exponent)
         return text if size == 1 else f"({text} ^ {size})"
-
 
     def _root(self, base: Node, degree: int) -> str:
         closed = self.names.get(graph.power(base, Fraction(1, degree)))
