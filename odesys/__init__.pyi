@@ -228,6 +228,7 @@ from .reduce.slaving import Slaved as Slaved
 from .reduce.state_symmetry import StateSymmetry as StateSymmetry
 from .reduce.state_symmetry import Symmetries as Symmetries
 from .reduce.state_symmetry import check_symmetry as check_symmetry
+from .reduce.state_symmetry import symmetry_pairs as symmetry_pairs
 from .reduce.symmetry import symmetry as symmetry
 from .sentences import say_number as say_number
 from .sentences import say_point as say_point

@@ -1,4 +1,4 @@
-"""Claims to files of proofs: what a verdict's proof handed over, as a theory of Coq, or the reason why there is none."""
+"""Claims to files of proofs: what a proof handed over, as a theory of Coq, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -155,10 +155,7 @@ def _answer(proof: ProofFile, said: Checked | None, version: str, unchecked: str
 
 def proof_lines(outcomes: Iterable[Outcome]) -> list[str]:
     """How many proofs are sealed, and why the others are not."""
-    asked = [o for o in outcomes if o.proof_check is not None]
-    sealed = [o for o in asked if o.proof_check is not None and o.proof_check.sealed]
-    lines = [f"{len(sealed)} of {len(asked)} proofs checked by the kernel of {CHECKER}"]
-    lines += [
-        f"    {o.claim.id}: {o.proof_check.why}" for o in asked if o.proof_check is not None and o.proof_check.why
-    ]
-    return lines
+    asked = {o.claim.id: o.proof_check for o in outcomes if o.proof_check is not None}
+    sealed = sum(each.sealed for each in asked.values())
+    lines = [f"{sealed} of {len(asked)} proofs checked by the kernel of {CHECKER}"]
+    return lines + [f"    {claim}: {each.why}" for claim, each in asked.items() if each.why]

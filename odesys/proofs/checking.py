@@ -124,7 +124,7 @@ def _run(folder: Path, name: str) -> Checked:
             text=True,
             check=False,
             timeout=10 * SECONDS,
-            preexec_fn=_limits,  # noqa: PLW1509  threads only wait here
+            preexec_fn=_limits,
         )
     except subprocess.TimeoutExpired:
         return Checked(name, False, 10.0 * SECONDS, (), "took too long", coq_version())

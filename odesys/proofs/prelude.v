@@ -74,9 +74,19 @@ with pos :=
   | |- 0 < _ => first [ assumption | lra ]
   end.
 
+(* a condition of ``field`` is a known divisor, or a multiple of it *)
+Ltac by_factor :=
+  match goal with
+  | H : ?d <> 0 |- ?x <> 0 => replace x with d by (field; repeat split; assumption); exact H
+  | H : ?d <> 0, K : ?m <> 0 |- ?x <> 0 =>
+      replace x with (d * m) by (field; repeat split; assumption);
+      apply Rmult_integral_contrapositive_currified; assumption
+  end.
+
 Ltac nonzero :=
   repeat match goal with |- _ /\ _ => split end;
   try assumption;
   try solve [ apply nonzero_positive; pos ];
   try solve [ lra ];
-  try solve [ apply not_eq_sym; assumption ].
+  try solve [ apply not_eq_sym; assumption ];
+  try solve [ by_factor ].

@@ -15,7 +15,7 @@ from ..exact.rewriting import Rewriter
 from ..expr import graph
 from ..expr.graph import Node
 from .section import Section
-from .strategy import root_parts
+from .strategy import is_root, root_parts
 from .terms import NotExported, Writer
 
 MOST_TERMS = 24  # of an exponent, counted with multiplicity
@@ -79,7 +79,7 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
         if node.op == "sym":
             found.symbol(node)
     for node in _outermost(roots):
-        if node.op in ("num", "sym", "add") or (node.op == "mul" and not _is_root(node)):
+        if node.op in ("num", "sym", "add") or (node.op == "mul" and not is_root(node)):
             continue
         text = section.writer(node)
         if node.op == "mul":
@@ -120,7 +120,7 @@ def _outermost(roots: Iterable[Node]) -> list[Node]:
     for node in queue:
         if node.op == "add":
             children = [t for _, t in node.args]
-        elif node.op == "mul" and not _is_root(node):
+        elif node.op == "mul" and not is_root(node):
             children = [root_parts(b, e)[0] if e.denominator > 1 else b for b, e in node.args]
         else:
             children = []
@@ -129,10 +129,6 @@ def _outermost(roots: Iterable[Node]) -> list[Node]:
                 seen[child] = None
                 queue.append(child)
     return list(seen)
-
-
-def _is_root(node: Node) -> bool:
-    return len(node.args) == 1 and node.args[0][1].numerator == 1 and node.args[0][1].denominator > 1
 
 
 def _square_root(found: Atoms, node: Node) -> None:
@@ -247,7 +243,7 @@ def divisors_of(roots: list[Node]) -> list[Node]:
     """Bases of negative powers, roots among them, outside of functions."""
     found: dict[Node, None] = {}
     for node in _outermost(roots):
-        if node.op == "mul" and not _is_root(node):
+        if node.op == "mul" and not is_root(node):
             for base, exponent in node.args:
                 if exponent < 0:
                     found[root_parts(base, exponent)[0] if exponent.denominator > 1 else base] = None

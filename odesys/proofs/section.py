@@ -113,16 +113,14 @@ class Section:
     def algebra(self, found: Outline, statement: Callable[[list[str]], str], extra: Sequence[Extra] = ()) -> str:
         """A lemma about an outline, for all values of its symbols, and the term that applies it to the closed parts."""
         seen = found.open_nodes()
-        closed = {node: f"c{k}" for k, node in enumerate(node for node in seen if node in found.closed)}
-        used = [node for node in seen if node.op == "sym" and node not in closed]
-        variables = [*closed.values(), *(self.symbols[node.args[0]] for node in used)]
-        values = [self.writer(node) for node in (*closed, *used)]
+        closed = {n: f"c{k}" for k, n in enumerate(n for n in seen if n.op == "sym" or n in found.closed)}
+        variables, values = list(closed.values()), [self.writer(node) for node in closed]
         writer = Writer(self.symbols, dict(closed))
         texts = [writer(root) for root in found.roots]
         divisors = {
             (root_parts(b, e)[0] if e.denominator > 1 else b): None
             for node in seen
-            if node.op == "mul" and node not in closed
+            if node.op == "mul" and node not in closed  # of a closed part nothing is seen
             for b, e in node.args
             if e < 0
         }

@@ -5,8 +5,7 @@ For each part of the map that changes there is one small lemma, so that no step 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..expr import graph
@@ -14,56 +13,72 @@ from ..expr.graph import ONE, ZERO, Node
 from ..stated import Substituted
 from .section import Extra, Section
 from .strategy import Outline, at_residues, choose
-from .terms import NotExported, Writer, function, number
+from .terms import NotExported, Writer, definitions, function, number
 
 
-@dataclass
-class Map:
-    """An expression as a function of its symbols, in a section of its own; `names` are those of its shared parts."""
+class Maps:
+    """Expressions as functions of their symbols, defined together in one section; shared parts are functions too."""
 
-    name: str
-    body: Node
-    parameters: tuple[str, ...]
-    names: Mapping[Node, str]
+    def __init__(self, bodies: Iterable[Node]) -> None:
+        self.bodies = list(dict.fromkeys(bodies))
+        self.names: dict[Node, str] = {}
+        self.symbols = sorted(graph.symbols(self.bodies))
+        self.needs: dict[Node, frozenset[str]] = {}
+        for node in graph.topological(self.bodies):
+            below = (self.needs[child] for child in graph.children(node))
+            self.needs[node] = frozenset({node.args[0]}) if node.op == "sym" else frozenset().union(*below)
 
-    def applied(self, symbols: Mapping[str, str]) -> Writer:
-        """Writes parts of the body with values for its symbols."""
+    def text(self, symbols: Mapping[str, str], titles: Mapping[Node, str]) -> str:
+        """The section with the definitions; at its end its variables become arguments."""
+        if not self.bodies:
+            return ""
+        chosen = {body: f"map_{k}" for k, body in enumerate(self.bodies, start=1)}
+        writer, found = definitions(self.bodies, symbols, "part_", chosen)
+        self.names = dict(writer.names)
+        lines = ["Section maps."]
+        if self.symbols:
+            lines.append(f"Variables {' '.join(symbols[name] for name in self.symbols)} : R.")
+        for node, body in found:
+            lines += [f"(* {titles[node]} *)"] if node in titles else []
+            lines.append(f"Definition {self.names[node]} : R := {body}.")
+        return "\n".join([*lines, "End maps."])
+
+    def applied(self, values: Mapping[str, str]) -> Writer:
+        """Writes parts of the maps with values for their symbols."""
         names = {}
         for node, name in self.names.items():
-            own = [symbols[each] for each in sorted(graph.symbols([node]))]
-            names[node] = f"({' '.join([name, *own])})"
-        return Writer(symbols, names)
+            names[node] = f"({' '.join([name, *(values[each] for each in sorted(self.needs[node]))])})"
+        return Writer(values, names)
 
 
 def values_used(origin: Substituted) -> dict[Node, Node]:
-    """What was put in, of that which occurs."""
-    used = set(graph.topological([origin.root]))
-    return {key: graph.as_node(v) for key, v in origin.values.items() if key in used and graph.as_node(v) is not key}
+    """What was put in."""
+    return {key: graph.as_node(value) for key, value in origin.values.items() if graph.as_node(value) is not key}
 
 
 class Steps:
-    """Proofs that parts of a map at given arguments equal their images."""
+    """Proofs that parts of maps at given arguments equal their images; each part once."""
 
-    def __init__(self, section: Section, made: Map, values: Mapping[Node, Node]) -> None:
-        self.section, self.made, self.values = section, made, values
-        self.texts = {}
-        for name in made.parameters:
+    def __init__(self, section: Section, maps: Maps, values: Mapping[Node, Node]) -> None:
+        self.section, self.values = section, values
+        texts = {}
+        for name in maps.symbols:
             value = values.get(graph.sym(name))
-            self.texts[name] = section.symbols[name] if value is None else section.writer(value)
-        self.writer = made.applied(self.texts)
+            texts[name] = section.symbols[name] if value is None else section.writer(value)
+        self.writer = maps.applied(texts)
         self.image: dict[Node, Node] = {}
         self.fact: dict[Node, str] = {}
-        for node in graph.topological([made.body]):
-            self.image[node] = values[node] if node in values else graph.rebuild(node, self.image.__getitem__)
 
-    @property
-    def text(self) -> str:
-        """The map at its arguments."""
-        return f"({' '.join([self.made.name, *(self.texts[name] for name in self.made.parameters)])})"
+    def text(self, body: Node) -> str:
+        """A map at its arguments."""
+        return self.writer(body)
 
-    def proof(self) -> str:
-        """A term that proves the map at its arguments equal to the image of its body."""
-        for node in graph.topological([self.made.body]):
+    def proof(self, body: Node) -> str:
+        """A term that proves a map at its arguments equal to the image of its body."""
+        for node in graph.topological([body]):
+            if node in self.fact:
+                continue
+            self.image[node] = self.values[node] if node in self.values else graph.rebuild(node, self.image.__getitem__)
             if self.image[node] is node or node.op in ("num", "sym"):
                 self.fact[node] = "eq_refl"
             elif node in self.values:
@@ -74,7 +89,7 @@ class Steps:
                 self.fact[node] = self._combined(node, [b for b, _ in node.args])
             else:
                 self.fact[node] = self._function(node)
-        return self.fact[self.made.body]
+        return self.fact[body]
 
     def _combined(self, node: Node, parts: list[Node]) -> str:
         """A sum or product: equal parts, put together, give the image."""
@@ -136,8 +151,7 @@ class Steps:
         return self.section.algebra(whole, lambda texts: f"{texts[0]} = {factor}{texts[1]}")
 
     def _kept(self, node: Node, term: str) -> str:
-        text = self.writer(node) if node is not self.made.body else self.text
-        statement = f"{text} = {self.section.writer(self.image[node])}"
+        statement = f"{self.writer(node)} = {self.section.writer(self.image[node])}"
         return self.section.lemma(statement, f"exact {term}.", "e")
 
 

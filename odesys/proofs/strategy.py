@@ -32,24 +32,44 @@ class Outline:
 
     def residues(self) -> list[Any] | None:
         """Values at a random point modulo a prime, with a variable for each closed part; None where there are none."""
-        return residues(close(self.roots, {node: graph.sym(f"@{k}") for k, node in enumerate(self.closed)}))
+        symbols = {node: graph.sym(f"@{k}") for k, node in enumerate(self.closed)}
+        memo: dict[Node, Node] = {}
+        for node in self.open_nodes():
+            if node in symbols:
+                memo[node] = symbols[node]
+            elif node.op == "mul":
+                powers = (root_parts(b, e) if e.denominator > 1 else (b, e) for b, e in node.args)
+                memo[node] = graph.multiply(*(graph.power(memo[base], e) for base, e in powers))
+            else:
+                memo[node] = graph.rebuild(node, memo.__getitem__)
+        return residues([memo[root] for root in self.roots])
 
     def open_nodes(self) -> list[Node]:
-        """Nodes that can be seen without looking into a closed one, which is listed itself."""
-        found: dict[Node, None] = dict.fromkeys(self.roots)
-        queue = list(found)
-        for node in queue:
-            if node in self.closed:
-                continue
-            if node.op == "mul":
-                children = [root_parts(b, e)[0] if e.denominator > 1 else b for b, e in node.args]
-            else:
-                children = list(graph.children(node))
-            for child in children:
-                if child not in found:
-                    found[child] = None
-                    queue.append(child)
-        return list(found)
+        """Nodes that can be seen without looking into a closed one, which is listed itself; parts before wholes."""
+        closed, order, seen = set(self.closed), [], set()
+        stack = [(root, False) for root in self.roots]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order.append(node)
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                if node not in closed:
+                    stack += [(child, False) for child in _parts(node)]
+        return order
+
+
+def _parts(node: Node) -> list[Node]:
+    """Children, where a root is one."""
+    if node.op == "mul" and not is_root(node):
+        return [root_parts(b, e)[0] if e.denominator > 1 else b for b, e in node.args]
+    return list(graph.children(node))
+
+
+def is_root(node: Node) -> bool:
+    """Whether a node is a base to the power 1/q."""
+    return node.op == "mul" and len(node.args) == 1 and node.args[0][1].denominator > 1 == node.args[0][1].numerator
 
 
 def outlines(roots: Sequence[Node]) -> Iterator[Outline]:
@@ -72,23 +92,6 @@ def root_parts(base: Node, exponent: Fraction) -> tuple[Node, Fraction]:
     Fraction(-3, 1)
     """
     return graph.power(base, Fraction(1, exponent.denominator)), exponent * exponent.denominator
-
-
-def close(roots: Sequence[Node], symbols: Mapping[Node, Node]) -> list[Node]:
-    """`roots` with these parts, roots among them, replaced by symbols."""
-    memo: dict[Node, Node] = {}
-    for node in graph.topological(roots):
-        if node in symbols:
-            memo[node] = symbols[node]
-        elif node.op == "mul":
-            parts = []
-            for base, exponent in node.args:
-                key, whole = root_parts(base, exponent) if exponent.denominator > 1 else (base, exponent)
-                parts.append(graph.power(symbols[key] if key in symbols else memo[base], whole))
-            memo[node] = graph.multiply(*parts)
-        else:
-            memo[node] = graph.rebuild(node, memo.__getitem__)
-    return [memo[root] for root in roots]
 
 
 def _closed(roots: Sequence[Node], depth: int, divisors: bool) -> list[Node]:

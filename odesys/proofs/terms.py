@@ -16,10 +16,15 @@ from ..expr.graph import ONE, Node
 SHORT = 28  # characters of a term that is repeated rather than named
 LONG = 400  # characters of a term that gets a name though it is used once
 RESERVED = frozenset(
-    "R Z N Q S O I E at as in if else end exp fix for forall fun let ln match mod pi PI pow sin cos tan then using "
-    "where with sqrt step sigmoid softplus return Prop Set Type SProp exists left right claim Rpower IZR INR tanh sinh "
-    "cosh atan asin acos erf by rel Ri Rn up plus mult minus nat bool true false None Some fst snd pair eq le lt".split()
-)
+    {
+        *("R", "Z", "N", "Q", "S", "O", "I", "E", "at", "as", "in", "if", "else", "end", "exp", "fix", "for", "forall"),
+        *("fun", "let", "ln", "match", "mod", "pi", "PI", "pow", "sin", "cos", "tan", "then", "using", "where", "with"),
+        *("sqrt", "step", "sigmoid", "softplus", "return", "Prop", "Set", "Type", "SProp", "exists", "left", "right"),
+        *("claim", "Rpower", "IZR", "INR", "tanh", "sinh", "cosh", "atan", "asin", "acos", "erf", "by", "rel", "up"),
+        *("plus", "mult", "minus", "nat", "bool", "true", "false", "None", "Some", "fst", "snd", "pair", "eq", "le"),
+        "lt",
+    }
+)  # words of Coq and of its libraries
 FUNCTION_NAMES = {
     "exp": "exp", "log": "ln", "sigmoid": "sigmoid", "softplus": "softplus", "step": "step", "sin": "sin",
     "cos": "cos", "tan": "tan", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "arctan": "atan", "arcsin": "asin",
@@ -153,18 +158,21 @@ def _open(node: Node, closed: Collection[Node]) -> list[Node]:
     return order
 
 
-def definitions(roots: Iterable[Node], symbols: Mapping[str, str]) -> tuple[Writer, list[tuple[str, str]]]:
-    """A writer with a name for each shared or long part of `roots`, and the bodies of these names in order."""
-    roots = list(roots)
+def definitions(
+    roots: Iterable[Node], symbols: Mapping[str, str], prefix: str = "n", titles: Mapping[Node, str] | None = None
+) -> tuple[Writer, list[tuple[Node, str]]]:
+    """A writer with a name for each titled, shared or long part of `roots`, and the bodies of these names in order."""
+    roots, titles = list(roots), titles or {}
     order = graph.topological(roots)
     uses = Counter(child for node in order for child in graph.children(node))
     uses.update(roots)
     writer, bodies = Writer(symbols), []
     for node in order:
-        if node.op in ("num", "sym"):
-            continue
         text = writer.body(node)
-        if (uses[node] > 1 and len(text) > SHORT) or len(text) > LONG:
-            writer.names[node] = f"n{len(bodies) + 1}"
-            bodies.append((writer.names[node], text))
+        plain = node.op in ("num", "sym")
+        if node in titles or (not plain and ((uses[node] > 1 and len(text) > SHORT) or len(text) > LONG)):
+            writer.names[node] = titles.get(node, f"{prefix}{len(bodies) + 1}")
+            bodies.append((node, text))
+        else:
+            writer.texts[node] = text
     return writer, bodies

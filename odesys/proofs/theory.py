@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from ..stated import EQUAL, Stated, Substituted
 from .section import Section
-from .steps import Map, Steps, values_used
-from .terms import RESERVED, NotExported, Writer, definitions, identifiers
+from .steps import Maps, Steps, values_used
+from .terms import NotExported, definitions, identifiers
 
 HEAD = "From Coq Require Import Reals Lra.\nFrom Odesys Require Import prelude.\nOpen Scope R_scope.\n"
 
@@ -32,8 +33,8 @@ class Side:
     """One side of a statement: an expression, or a map at given arguments."""
 
     node: Node
-    made: Map | None = None
-    values: dict[Node, Node] | None = None
+    body: Node | None = None
+    values: Mapping[Node, Node] = field(default_factory=dict)
 
 
 def comment(*lines: str) -> str:
@@ -45,29 +46,29 @@ def comment(*lines: str) -> str:
 
 def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     """The file of statements, proved by scripts; raises `NotExported` with the reason where there is none."""
-    maps: dict[Node, Map] = {}
-    sides = [_sides(each, maps) for each in statements]
+    sides = [_sides(each) for each in statements]
     positive = {name for each in statements for name in each.positive}
     nonnegative = {name for each in statements for name in each.nonnegative} - positive
-    roots = [node for pair in sides for side in pair for node in _shown(side)]
-    names = identifiers(graph.symbols(roots) | {p for made in maps.values() for p in made.parameters})
-    texts = [HEAD, comment(*title)]
-    for made in maps.values():
-        texts.append(_map_section(made, names))
+    roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
+    maps = Maps(side.body for pair in sides for side in pair if side.body is not None)
+    used = sorted(graph.symbols(roots) | set(maps.symbols))
+    names = identifiers(used)
+    titles = {node: f"{title}, as derived" for node, title in stated.titles.items()}
+    texts = [HEAD, comment(*title), maps.text(names, titles)]
     writer, bodies = definitions(roots, names)
-    bodies = _titled(writer, bodies, names)
     section = Section(writer, positive, nonnegative)
     main: list[str] = []
-    counted = {"steps": 0, "same": 0}
+    counted: dict[str, Any] = {"steps": 0, "same": 0, "by values": {}}
     for k, (each, pair) in enumerate(zip(statements, sides, strict=True), start=1):
-        main.append(_statement(section, k, each, pair, counted))
-    used = sorted(graph.symbols(roots) | {p for made in maps.values() for p in made.parameters})
+        main.append(_statement(section, maps, k, each, pair, counted))
     texts.append("Section statements.")
     if used:
         texts.append(f"Variables {' '.join(names[name] for name in used)} : R.")
     texts += [f"Hypothesis {names[n]}_positive : 0 < {names[n]}." for n in used if n in positive]
     texts += [f"Hypothesis {names[n]}_not_negative : 0 <= {names[n]}." for n in used if n in nonnegative]
-    texts += [f"Definition {name} : R := {body}." for name, body in bodies]
+    for node, body in bodies:
+        texts += [f"(* {titles[node]} *)"] if node in titles else []
+        texts.append(f"Definition {writer.names[node]} : R := {body}.")
     texts += [f"Hypothesis {name} : {fact}." for name, fact in section.hypotheses.items()]
     texts += [*main, "End statements.", ""]
     proofs = ", ".join(f"claim_{k}" for k in range(1, len(statements) + 1))
@@ -75,73 +76,46 @@ def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     return Theory("\n".join(texts), len(statements), counted["steps"], counted["same"])
 
 
-def _titled(writer: Writer, bodies: list[tuple[str, str]], names: dict[str, str]) -> list[tuple[str, str]]:
-    return bodies
-
-
-def _sides(each: Stated, maps: dict[Node, Map]) -> tuple[Side, Side]:
+def _sides(each: Stated) -> tuple[Side, Side]:
     if each.residual:
         raise NotExported(f"the claim hands over only a difference that vanishes ({each.name}), not its two sides")
     if each.values:
         values = dict(each.values)
         first, second = graph.substitute([each.left, each.right], values)
         left, right = (
-            _made(node, Substituted(root, values), maps) for node, root in ((first, each.left), (second, each.right))
+            _made(node, Substituted(root, values)) for node, root in ((first, each.left), (second, each.right))
         )
         return left, right
-    left, right = (_made(node, stated.origins.get(node), maps) for node in (each.left, each.right))
+    left, right = (_made(node, stated.origins.get(node)) for node in (each.left, each.right))
     if each.left is each.right:
         right = Side(each.right)  # one side is shown as it was made, the other as it is
     return left, right
 
 
-def _made(node: Node, origin: Substituted | None, maps: dict[Node, Map]) -> Side:
+def _made(node: Node, origin: Substituted | None) -> Side:
     """A side with the map and the values that made it, where these are known."""
     values = {} if origin is None else values_used(origin)
-    if origin is None or not values:
+    if origin is None or origin.root is node or origin.root.op in ("num", "sym"):
         return Side(node)
-    body = origin.root
-    if body.op in ("num", "sym"):
-        return Side(node)
-    if body not in maps:
-        maps[body] = Map(f"map_{len(maps) + 1}", body, tuple(sorted(graph.symbols([body]))), {})
-    return Side(node, maps[body], values)
+    return Side(node, origin.root, values)
 
 
-def _shown(side: Side) -> list[Node]:
-    return [side.node, *((side.values or {}).values())]
-
-
-def _map_section(made: Map, names: dict[str, str]) -> str:
-    """The definition of a map, with its shared parts, in a section whose variables become its arguments."""
-    writer, bodies = definitions([made.body], names)
-    renamed = {name: f"{made.name}_{name}" for name, _ in bodies}
-    writer = Writer(names)
-    lines = [f"Section of_{made.name}.", f"Variables {' '.join(names[p] for p in made.parameters)} : R."]
-    known = {node: name for node, name in definitions([made.body], names)[0].names.items()}
-    for node in graph.topological([made.body]):
-        if node in known and node is not made.body:
-            lines.append(f"Definition {renamed[known[node]]} : R := {writer.body(node)}.")
-            writer.names[node] = renamed[known[node]]
-    title = stated.titles.get(made.body)
-    if title:
-        lines.append(comment(f"{title}: a right-hand side of the derived system"))
-    lines += [f"Definition {made.name} : R := {writer.body(made.body)}.", f"End of_{made.name}."]
-    made.names = dict(writer.names)
-    return "\n".join(lines)
-
-
-def _statement(section: Section, k: int, each: Stated, pair: tuple[Side, Side], counted: dict[str, int]) -> str:
+def _statement(
+    section: Section, maps: Maps, k: int, each: Stated, pair: tuple[Side, Side], counted: dict[str, Any]
+) -> str:
     """Both sides as definitions, the lemmas a proof needs, and the theorem."""
     texts, proofs = [], []
     for side in pair:
-        if side.made is None:
+        if side.body is None:
             texts.append(section.writer(side.node))
             proofs.append("eq_refl")
         else:
-            steps = Steps(section, side.made, side.values or {})
-            texts.append(steps.text)
-            proofs.append(steps.proof())
+            key = tuple(side.values.items())
+            if key not in counted["by values"]:
+                counted["by values"][key] = Steps(section, maps, side.values)
+            steps = counted["by values"][key]
+            texts.append(steps.text(side.body))
+            proofs.append(steps.proof(side.body))
             counted["steps"] += 1
     if each.relation != EQUAL:
         from .signs import positive_term
@@ -153,7 +127,7 @@ def _statement(section: Section, k: int, each: Stated, pair: tuple[Side, Side], 
         between = equal_term(section, pair[0].node, pair[1].node)
         theorem = f"left_{k} = right_{k}"
         proof = f"exact (eq_trans {proofs[0]} (eq_trans {between} (eq_sym {proofs[1]})))."
-        if pair[0].node is pair[1].node and pair[0].made is None is pair[1].made:
+        if pair[0].node is pair[1].node and pair[0].body is None is pair[1].body:
             counted["same"] += 1
     lemmas, section.lemmas = section.lemmas, []
     shown = [f"Definition right_{k} : R := {texts[1]}."]
@@ -172,6 +146,3 @@ def equal_term(section: Section, left: Node, right: Node) -> str:
 
         term = related_term(section, left, right)
     return term
-
-
-__all__ = ["RESERVED", "Theory", "theory"]

@@ -108,12 +108,9 @@ def check_symmetry(system: System, element: StateSymmetry) -> tuple[str, Any]:
     """
     from ..exact.zero import zero_test
 
-    moves = zip(system.names, element.target, element.sign, strict=True)
-    images = {sym(system.names[t]): sym(n) * s for n, t, s in moves}
-    moved = graph.substitute(system.nodes, images)  # F at g x, written in x
     undecided = None
-    for s, node in enumerate(system.nodes):
-        gap = moved[element.target[s]] - node * element.sign[s]
+    for left, right in symmetry_pairs(system, element).values():
+        gap = left - right
         if gap is graph.ZERO:
             continue
         result = zero_test(gap)
@@ -122,6 +119,20 @@ def check_symmetry(system: System, element: StateSymmetry) -> tuple[str, Any]:
         if result.answer == "undecided":
             undecided = result
     return ("zero", None) if undecided is None else ("undecided", undecided)
+
+
+def symmetry_pairs(system: System, element: StateSymmetry) -> dict[str, tuple[Node, Node]]:
+    """For each state F(g x) and g F(x), which agree where the element is a symmetry.
+
+    >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
+    >>> symmetry_pairs(spring, StateSymmetry.from_mapping(spring, {"x": "-v", "v": "x"}))["x"]
+    (Node(-x), Node(-x))
+    """
+    moves = zip(system.names, element.target, element.sign, strict=True)
+    images = {sym(system.names[t]): sym(n) * s for n, t, s in moves}
+    moved = graph.substitute(system.nodes, images)  # F at g x, written in x
+    places = zip(system.names, element.target, system.nodes, element.sign, strict=True)
+    return {name: (moved[t], node * s) for name, t, node, s in places}
 
 
 def require_symmetry(system: System, element: StateSymmetry) -> None:

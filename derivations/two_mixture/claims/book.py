@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import exp
 
 import numpy as np
 
-from odesys import ONE, ZERO, ClaimBook, Flow, Node, graph, sym
+from odesys import ONE, ZERO, ClaimBook, Flow, Node, Verdict, equal, graph, sym
 
 from ..laboratory import Laboratory
 from .common_hypotheses import SYMBOLS, inner_products
@@ -68,20 +69,29 @@ def head_output(lab: Laboratory, sample: tuple[int, int, int], sign: int) -> Nod
     return graph.add(weight * value for row in rows for weight, value in zip(row, values, strict=True))
 
 
+def scores_at_zero(nodes: Iterable[Node], prefixes: tuple[str, ...] = ("M_", "KQ_")) -> dict[Node, Node]:
+    """Uniform attention: all scores in some expressions are zero."""
+    return {sym(n): ZERO for n in sorted(graph.symbols(nodes)) if n.startswith(prefixes)}
+
+
 def zero_scores(nodes: Mapping[str, Node], prefixes: tuple[str, ...] = ("M_", "KQ_")) -> dict[str, Node]:
     """The same expressions at uniform attention: all scores zero."""
-    names = {n for n in graph.symbols(nodes.values()) if n.startswith(prefixes)}
-    return dict(zip(nodes, graph.substitute(list(nodes.values()), {sym(n): ZERO for n in names}), strict=True))
+    given = scores_at_zero(nodes.values(), prefixes)
+    return dict(zip(nodes, graph.substitute(list(nodes.values()), given), strict=True))
+
+
+def gates_on(nodes: Iterable[Node], off: tuple[Node, ...] = ()) -> dict[Node, Node]:
+    """Every gate in some expressions is open, but for those whose surface is in `off`."""
+    gates: dict[Node, Node] = {}
+    for surface in graph.surfaces(nodes):
+        gate = ZERO if surface in off else ONE
+        gates |= {graph.step(surface): gate, graph.step(-surface): ONE - gate}
+    return gates
 
 
 def all_units_on(nodes: Mapping[str, Node], off: tuple[Node, ...] = ()) -> dict[str, Node]:
     """The same expressions with every unit active, but for those whose surface is in `off`."""
-    surfaces = graph.surfaces(nodes.values())
-    gates: dict[Node, Node] = {}
-    for surface in surfaces:
-        gate = ZERO if surface in off else ONE
-        gates |= {graph.step(surface): gate, graph.step(-surface): ONE - gate}
-    return dict(zip(nodes, graph.substitute(list(nodes.values()), gates), strict=True))
+    return dict(zip(nodes, graph.substitute(list(nodes.values()), gates_on(nodes.values(), off)), strict=True))
 
 
 def path_tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
@@ -89,8 +99,22 @@ def path_tables(flow: Flow, head: str) -> dict[str, np.ndarray]:
     return {key: flow.layout.symbols[f"{path}_{head}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))}
 
 
-def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
-    """The force of one head, read off dM = A G + G B at A = I, B = 0, and what the 36 equations differ by from its form."""
+@dataclass(frozen=True)
+class MatrixForm:
+    """The force of one head, and for each of the 36 equations its right-hand side and its form in the letters of G."""
+
+    force: np.ndarray
+    pairs: dict[str, tuple[Node, Node]]
+    given: dict[Node, Node]  # the letters of G
+
+    def holds(self, names: Iterable[str] | None = None) -> Verdict:
+        """All equations, or those of some states, have this form."""
+        chosen = set(self.pairs if names is None else names)
+        return equal({name: pair for name, pair in self.pairs.items() if name in chosen}, given=self.given)
+
+
+def matrix_form(flow: Flow, head: str) -> MatrixForm:
+    """The force of one head, read off dM = A G + G B at A = I, B = 0, and the 36 equations beside their form."""
     rhs = flow.system.equations
     t = path_tables(flow, head)
     M, A, B = t["M"], t["A"], t["B"]
@@ -98,12 +122,13 @@ def matrix_form(flow: Flow, head: str) -> tuple[np.ndarray, dict[str, Node]]:
     unit |= {node: graph.ZERO for node in B.ravel()}
     table = flow.matrices[f"KQ_{head}"]
     force = np.array(graph.substitute([rhs[n] for n in table.ravel()], unit), dtype=object).reshape(4, 4)
-    right = {"KQ": A @ force + force @ B, "KK": M @ force.T + force @ M.T, "QQ": M.T @ force + force.T @ M}
-    gaps: dict[str, Node] = {}
+    G = np.array([[sym(f"G_{left}_{right}") for right in WORDS] for left in WORDS], dtype=object)
+    right = {"KQ": A @ G + G @ B, "KK": M @ G.T + G @ M.T, "QQ": M.T @ G + G.T @ M}
+    pairs: dict[str, tuple[Node, Node]] = {}
     for path, matrix in right.items():
         table = flow.matrices[f"{path}_{head}"]
-        gaps |= {table[i, j]: rhs[table[i, j]] - matrix[i, j] for i, j in product(range(4), repeat=2)}
-    return force, gaps
+        pairs |= {table[i, j]: (rhs[table[i, j]], matrix[i, j]) for i, j in product(range(4), repeat=2)}
+    return MatrixForm(force, pairs, dict(zip(G.ravel(), force.ravel(), strict=True)))
 
 
 def written_slope(lab: Laboratory, sample: tuple[int, int, int], sign: int) -> Node:

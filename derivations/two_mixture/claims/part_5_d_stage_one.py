@@ -9,6 +9,7 @@ from fractions import Fraction
 import sympy as sp
 
 from odesys import (
+    ZERO,
     EquationError,
     Hypothesis,
     LogisticDrive,
@@ -29,7 +30,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import StageOne, stage_one_of
-from .book import CONFLICTING, CONSISTENT, SAMPLES, SIGNS, all_units_on, book, name, zero_scores
+from .book import CONFLICTING, CONSISTENT, SAMPLES, SIGNS, all_units_on, book, name, scores_at_zero, zero_scores
 from .common_hypotheses import BIASED
 
 EIGHTH = sp.Rational(1, 8)
@@ -435,11 +436,13 @@ def not_separable(lab: Laboratory) -> Verdict:
         plus, minus = (lab.observable("H", *sample, sign) for sign in SIGNS)
         terms.append(label * (plus - minus))
         f = graph.relu(plus + sym("b")) - graph.relu(minus + sym("b"))
-        outputs[f"y f on {name(*sample)}"] = lab.observable("margin", *sample) - label * f
-    output = identity(zero_scores(outputs))
+        outputs[f"y f on {name(*sample)}"] = lab.observable("margin", *sample), label * f
+    sides = [side for pair in outputs.values() for side in pair]
+    output = equal(outputs, given=scores_at_zero(sides))
     if output.as_stated != "holds":
         return undecided("the output is not sigma(H_+ + b) - sigma(H_- + b): the argument says nothing about it")
-    return identity(zero_scores({"sum": graph.add(terms)})).proving(
+    total = graph.add(terms)
+    return (equal({"sum": (total, ZERO)}, given=scores_at_zero([total])) & output).proving(
         "sigma is monotone: y f(X) > 0 gives y (H_+(X) - H_-(X)) > 0",
         "at uniform attention the sum of y (H_+ - H_-) over the four conflicting samples is 0 for all w: they cannot all be positive",
     )

@@ -51,13 +51,15 @@ def _head_signs(lab: Laboratory) -> list[int]:
 
 def classification_queries_cancel(construction: Construction, signs: list[int]) -> Verdict:
     """Every query but c_k sees the same row in both heads, so that it adds nothing to f."""
-    gaps = {
-        f"query {name}, y = {y:+d}": graph.add(s * row(construction, y, query, head) for head, s in enumerate(signs))
+    rows = {
+        f"query {name}, y = {y:+d}": tuple(
+            graph.add(row(construction, y, query, head) for head, s in enumerate(signs) if s == sign) for sign in SIGNS
+        )
         for y in SIGNS
         for name, query in queries(y).items()
         if query.kind == "v"
     }
-    return identity(gaps)
+    return equal({what: (plus, minus) for what, (plus, minus) in rows.items()})
 
 
 def relu_is_identity(construction: Construction, signs: list[int], biases: list[Node]) -> Verdict:

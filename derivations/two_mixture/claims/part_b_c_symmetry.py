@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
@@ -23,12 +23,11 @@ from odesys import (
     enumerate_all,
     equal,
     graph,
-    identity,
-    proved,
     refuted,
     six_digits,
     sym,
     symmetry,
+    symmetry_pairs,
     undecided,
 )
 
@@ -193,14 +192,14 @@ def _force(lab: Laboratory, stage: str, sign: int) -> np.ndarray:
 def reduced_flow(lab: Laboratory) -> dict[str, Verdict]:
     """The printed expectation is one matrix G; the equations are A G + G B, M G' + G M', M' G + G' M with it."""
     flow, head = lab.flow("simultaneous"), lab.head_name(+1)
-    derived, gaps = matrix_form(flow, head)
+    form = matrix_form(flow, head)
     printed = written_force(lab, SAMPLES, Fraction(1, len(SAMPLES)), +1)
-    same = equal(entry_pairs(derived, printed, "G"))
+    same = equal(entry_pairs(form.force, printed, "G"))
     shown = "the sums over l, written out token by token, are the entries of one matrix G"
     found = {"w_+": _neurons_as_printed(lab, +1, +1)}
     for part, path in (("scores", "KQ"), ("key self-scores", "KK"), ("query self-scores", "QQ")):
         names = set(flow.matrices[f"{path}_{head}"].ravel())
-        found[part] = (identity({n: gap for n, gap in gaps.items() if n in names}) & same).proving(shown)
+        found[part] = (form.holds(names) & same).proving(shown)
     return found
 
 
@@ -221,11 +220,11 @@ def reduced_flow(lab: Laboratory) -> dict[str, Verdict]:
 def linear_system(lab: Laboratory) -> dict[str, Verdict]:
     """The 36 equations are products of one path matrix and the force, whose entries do not contain A or B."""
     flow, head = lab.flow("stage2"), lab.head_name(+1)
-    _, gaps = matrix_form(flow, head)
+    form = matrix_form(flow, head)
     size = len({node for table in path_tables(flow, head).values() for node in table.ravel()})
     counted = decided(size == 36, {"size": size}, size=size)
     return {
-        "linear form": identity(gaps).proving(
+        "linear form": form.holds().proving(
             "with G held they are A G + G B, M G' + G M', M' G + G' M: linear in (M, A, B)"
         ),
         "dimension 36": counted.proving("the distinct path scalars of one head are counted"),
@@ -254,15 +253,15 @@ def start_values(lab: Laboratory) -> dict[str, Verdict]:
 def _gram_moments(left: str, right: str) -> Verdict:
     """The mean is omega^2 on the diagonal of a Gram matrix and 0 elsewhere; the variance is at most 2 omega^4 / m."""
     m, omega = sym("m"), sym("omega")
-    residuals: dict[str, Node] = {}
+    pairs: dict[str, tuple[Node, Node]] = {}
     for i, j in ((0, 0), (0, 1)):
         a, b = (left, i), (right, j)
         mean = m * _wick((a, b))  # m independent rows
         variance = m * (_wick((a, b, a, b)) - _wick((a, b)) ** 2)
         same = a == b
-        residuals[f"E {left}{right} {i}{j}"] = mean - (omega**2 if same else graph.ZERO)
-        residuals[f"Var {left}{right} {i}{j}"] = variance - (2 if same else 1) * omega**4 / m
-    return identity(residuals, positive=("m", "omega")).proving(
+        pairs[f"E {left}{right} {i}{j}"] = (mean, omega**2 if same else graph.ZERO)
+        pairs[f"Var {left}{right} {i}{j}"] = (variance, (2 if same else 1) * omega**4 / m)
+    return equal(pairs, positive=("m", "omega")).proving(
         "words are orthonormal, so that the images of different words are independent",
         "means by Wick's rule, at every m",
         "variances omega^4/m and 2 omega^4/m go to zero, so that each entry tends to its mean",
@@ -281,7 +280,8 @@ def _wick(letters: tuple[tuple[str, int], ...]) -> Node:
 
 def _commutes(lab: Laboratory, exchange: Exchange) -> Verdict:
     """F(g x) = g F(x) for every derived equation of every stage, and g fixes the infinite-width start."""
-    total = proved()
+    moves: dict[str, tuple[Node, Node]] = {}
+    sizes = {}
     for stage in ("stage1", "stage2", "stage3", "simultaneous"):
         flow = lab.flow(stage)
         element = exchange(flow)
@@ -298,11 +298,16 @@ def _commutes(lab: Laboratory, exchange: Exchange) -> Verdict:
         start = flow.initial_state(omega=0.5)
         if (moved.act(start) != start).any():
             return refuted({"stage": stage, "start": "not fixed"})
-        total = total.adding(**{stage: f"{flow.system.dimension} equations"})
-    return total.proving(
-        "the exchange commutes with every derived equation of all three stages and of simultaneous training",
-        "it fixes the infinite-width start: zeros, and multiples of the identity",
-        "so the states it fixes are never left, with any value of sigma-dot at 0",
+        sizes[stage] = f"{flow.system.dimension} equations"
+        moves |= {f"{stage}: {name}": pair for name, pair in symmetry_pairs(flow.system, moved).items()}
+    return (
+        equal(moves)
+        .adding(**sizes)
+        .proving(
+            "the exchange commutes with every derived equation of all three stages and of simultaneous training",
+            "it fixes the infinite-width start: zeros, and multiples of the identity",
+            "so the states it fixes are never left, with any value of sigma-dot at 0",
+        )
     )
 
 
@@ -438,16 +443,14 @@ def samples_of_groups_agree(lab: Laboratory) -> dict[str, Verdict]:
         heads[f"H {name(1, s, r)} {sign}"] = (lab.observable("H", 1, s, r, sign), lab.observable("H", 2, s, r, sign))
         outputs[f"f {name(1, s, r)}"] = (lab.observable("margin", 1, s, r), lab.observable("margin", 2, s, r))
     return {
-        part: equal(_on_symmetric_states(lab, pairs))
+        part: equal(pairs, given=_symmetric_states(lab))
         for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)
     }
 
 
-def _on_symmetric_states(lab: Laboratory, pairs: Mapping[str, tuple[Node, Node]]) -> dict[str, tuple[Node, Node]]:
-    """The same expressions with every state replaced by its orbit variable under C.2 and C.4."""
-    onto = {sym(state): lab.symmetric(state) for state in lab.names.layout.names}
-    flat = graph.substitute([node for pair in pairs.values() for node in pair], onto)
-    return dict(zip(pairs, zip(flat[::2], flat[1::2], strict=True), strict=True))
+def _symmetric_states(lab: Laboratory) -> dict[Node, Node]:
+    """Every state as its orbit variable under C.2 and C.4."""
+    return {sym(state): lab.symmetric(state) for state in lab.names.layout.names}
 
 
 @book.claim(
@@ -473,7 +476,7 @@ def samples_of_labels_agree(lab: Laboratory) -> dict[str, Verdict]:
         heads[f"H {name(k, s, r)}"] = (lab.observable("H", k, s, r, +1), lab.observable("H", k, -s, -r, -1))
         outputs[f"s f {name(k, s, r)}"] = (lab.observable("margin", k, s, r), lab.observable("margin", k, -s, -r))
     return {
-        part: equal(_on_symmetric_states(lab, pairs))
+        part: equal(pairs, given=_symmetric_states(lab))
         for part, pairs in zip("pHf", (weights, heads, outputs), strict=True)
     }
 
@@ -501,4 +504,4 @@ def sizes(lab: Laboratory) -> Verdict:
     except SymmetryError as error:
         return refuted({"not a symmetry": str(error)})
     count = enumerate_all(zip(counts, (80, 40, 22, 10), strict=True), lambda p: p[0] == p[1], "sizes")
-    return combine_verdicts({"sizes": count, "slaving": identity(matrix_form(flow, lab.head_name(+1))[1])})
+    return combine_verdicts({"sizes": count, "slaving": matrix_form(flow, lab.head_name(+1)).holds()})

@@ -25,7 +25,6 @@ from odesys import (
     equal,
     from_sympy,
     graph,
-    identity,
     limits_at_infinity,
     num,
     refuted,
@@ -134,7 +133,7 @@ def stage_one_scales(lab: Laboratory) -> dict[str, Verdict]:
     general, listed = _stage_one(lab), lab.reduced("stage1").system
     mine = zero_scores({n: general.equations[n] for n in ("n_c", "n_v")})
     two = zero_scores({n: 2 * listed.equations[n] for n in ("n_c", "n_v")})
-    scores = {name: general.equations[name] for name in general.on_path("KQ")}
+    scores = {name: (general.equations[name], ZERO) for name in general.on_path("KQ")}
     begun = dict(zip(general.names, lab.family("stage1").initial_state(1), strict=True))
     moved = [name for name in general.on_path("w", "KQ") if begun[name] != 0]
     witness = Witness(f"{', '.join(moved)} do not start at 0", {})
@@ -143,7 +142,7 @@ def stage_one_scales(lab: Laboratory) -> dict[str, Verdict]:
         "equations": equal({name: (mine[name], two[name]) for name in mine}).proving(
             "K dn/dt with K a symbol, all scores 0, against 2 dn/dt of the listed samples", K="every"
         ),
-        "scores stay 0": identity(scores).proving("scores are not trained in stage 1", K="every"),
+        "scores stay 0": equal(scores).proving("scores are not trained in stage 1", K="every"),
         "start": start,
     }
 
@@ -255,20 +254,21 @@ def frozen_forces(lab: Laboratory) -> dict[str, Verdict]:
         "A": (A, times(M, turned(G)), times(G, turned(M))),
         "B": (B, times(turned(M), G), times(turned(G), M)),
     }
-    moving: dict[str, Node] = {}
-    starting: dict[str, Node] = {}
+    moving: dict[str, tuple[Node, Node]] = {}
+    starting: dict[str, tuple[Node, Node]] = {}
     for letter, (values, first, second) in right.items():
         start = [ZERO if letter == "M" or i != j or relation != "same" else OMEGA**2 for i, j, relation in pairs]
-        begun = graph.substitute(values, {TIME: ZERO})
         for n, pair in enumerate(pairs):
-            moving[f"d{letter}{pair}"] = graph.gradient(values[n], [TIME])[0] - first[n] - second[n]
-            starting[f"{letter}{pair} at 0"] = begun[n] - start[n]
+            moving[f"d{letter}{pair}"] = (graph.gradient(values[n], [TIME])[0], first[n] + second[n])
+            starting[f"{letter}{pair} at 0"] = (values[n], start[n])
     return {
-        "equations": identity(moving, POSITIVE).proving(
+        "equations": equal(moving, POSITIVE).proving(
             "sinh and cosh of 4 kappa t and 2 kappa t inserted into dM = A G + G B, dA = M G' + G M', dB = M' G + G' M",
             K="every",
         ),
-        "start": identity(starting, POSITIVE).proving("t = 0 inserted: A = B = omega^2 I, M = 0", K="every"),
+        "start": equal(starting, POSITIVE, given={TIME: ZERO}).proving(
+            "t = 0 inserted: A = B = omega^2 I, M = 0", K="every"
+        ),
         "duration": _duration(kappa),
     }
 

@@ -18,7 +18,6 @@ from odesys import (
     check_metzler,
     equal,
     from_sympy,
-    identity,
     measure,
     measured,
     proved,
@@ -55,16 +54,16 @@ def transfers(matrix: sp.Matrix = GROWTH) -> Verdict:
 def closed_form(linear: LinearSystem) -> dict[str, Verdict]:
     """The solution solves its equation, its first entry is the hyperbolic sine of the bound, and it grows."""
     solution = linear.solution(t)
-    gaps = sp.Matrix(solution.diff(t) - linear.matrix * solution)
-    begin = sp.Matrix(solution.subs(t, 0) - linear.start)
+    moved, right = solution.diff(t), sp.Matrix(linear.matrix * solution)
+    begin = solution.subs(t, 0)
     first = sp.sqrt(2) * omega**2 * sp.sinh(sp.sqrt(2) * b * t)
     time = linear.hitting_time(0, x_star)
     printed = sp.asinh(x_star / (sp.sqrt(2) * omega**2)) / (sp.sqrt(2) * b)
     names = ("b", "omega", "t", "x")
     return {
-        "solves": identity(
-            {f"equation {i}": from_sympy(gaps[i]) for i in range(3)}
-            | {f"start {i}": from_sympy(begin[i]) for i in range(3)},
+        "solves": equal(
+            {f"equation {i}": (from_sympy(moved[i]), from_sympy(right[i])) for i in range(3)}
+            | {f"start {i}": (from_sympy(begin[i]), from_sympy(linear.start[i])) for i in range(3)},
             names,
         ),
         "first entry": equal({"x_1": (from_sympy(solution[0]), from_sympy(first))}, names),

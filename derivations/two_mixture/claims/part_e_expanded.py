@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from odesys import Verdict, entry_pairs, equal, graph, identity, say_number
+from odesys import Verdict, entry_pairs, equal, graph, say_number
 
 from ..laboratory import Laboratory
 from ..special.trajectories import BIAS, stage_two
@@ -75,7 +75,7 @@ def _expanded(lab: Laboratory, part: str, averaged: Verdict) -> Verdict:
 )
 def expanded_updates(lab: Laboratory) -> dict[str, Verdict]:
     """Each kind of update as printed; the average of the same lines is the derived equation."""
-    derived, gaps = matrix_form(lab.flow("stage2"), lab.head_name(+1))
+    form = matrix_form(lab.flow("stage2"), lab.head_name(+1))
     mean = written_force(lab, CONFLICTING, Fraction(1, len(CONFLICTING)), +1)
-    averaged = identity(gaps) & equal(entry_pairs(derived, mean, "G"))
+    averaged = form.holds() & equal(entry_pairs(form.force, mean, "G"))
     return {part: _expanded(lab, part, averaged) for part in EXPANDED}

@@ -21,7 +21,6 @@ from odesys import (
     computed_once,
     equal,
     graph,
-    identity,
     measure,
     refuted,
     sym,
@@ -99,17 +98,20 @@ def coordinates_near_uniform() -> Verdict:
     deviations = (d0, d1, -d0 - d1)
     e, largest = (sym("d_1") - sym("d_2")) / 2, sym("D")
     (inside,) = graph.substitute([e], {sym("d_2"): deviations[2]})
-    gaps = {
-        f"weight {h}": value - Fraction(1, 3) - d
+    pairs = {
+        f"weight {h}": (value, Fraction(1, 3) + d)
         for h, (value, d) in enumerate(zip(_row(d0, inside), deviations, strict=True))
     }
-    return identity(gaps | {"|e| at most D": triangle_bound(e, {"d_1": largest, "d_2": largest}) - largest})
+    return equal(pairs | {"|e| at most D": (triangle_bound(e, {"d_1": largest, "d_2": largest}), largest)})
+
+
+#: M_cv_other = -M_cv_same, M_vv_other = -M_vv_same, B_cv_other = -B_cv_same
+_SUBSPACE = {sym(f"{kind}_other"): -sym(f"{kind}_same") for kind in STILL}
 
 
 def _onto(nodes: Mapping[str, Node]) -> dict[str, Node]:
-    """Expressions on the subspace M_cv_other = -M_cv_same, M_vv_other = -M_vv_same, B_cv_other = -B_cv_same."""
-    onto = {sym(f"{kind}_other"): -sym(f"{kind}_same") for kind in STILL}
-    return dict(zip(nodes, graph.substitute(list(nodes.values()), onto), strict=True))
+    """Expressions on this subspace."""
+    return dict(zip(nodes, graph.substitute(list(nodes.values()), _SUBSPACE), strict=True))
 
 
 # ---- inequality (15) -----------------------------------------------------------------------------------------------
@@ -158,18 +160,18 @@ def exact_inequality(lab: Laboratory) -> dict[str, Verdict]:
     softmax = _softmax(lab)
     written = dict(zip(PAIRS, graph.substitute([force_in_weights(pair) for pair in PAIRS], softmax), strict=True))
     rows = {
-        f"row {l} at {s:+d}": ONE - graph.add(softmax[weight_symbol(s, l, h)] for h in range(3))
+        f"row {l} at {s:+d}": (graph.add(softmax[weight_symbol(s, l, h)] for h in range(3)), ONE)
         for s in SIGNS
         for l in range(3)
     }
-    on = _onto({f"force {pair}": force[pair] for pair in ("cv", "vv")})
+    still = {f"force {pair}": (force[pair], ZERO) for pair in ("cv", "vv")}
     slope = graph.call("sigmoid", sym("z"))
     return {
         "bilinear in sums and forces": rates_are_bilinear(lab),
         "forces in the weights": equal({pair: (force[pair], written[pair]) for pair in PAIRS}),
-        "weights sum to one": identity(rows),
+        "weights sum to one": equal(rows),
         "weights near uniform": coordinates_near_uniform(),
-        "two forces vanish": identity(on),
+        "two forces vanish": equal(still, given=_SUBSPACE),
         "0 < g < 1": always_positive({"g": slope, "1 - g": 1 - slope}),
     }
 
@@ -316,11 +318,13 @@ def sums_at_start(lab: Laboratory) -> dict[str, Verdict]:
     if other:
         state, omega, gap = other[0]
         return {DELTA: refuted({"omega": str(omega), "state": state, "start less its value": str(gap)})}
-    values = {kind: graph.substitute([sym(f"{kind}_same") + sym(f"{kind}_other")], start)[0] for kind in KINDS}
+    values = {kind: sym(f"{kind}_same") + sym(f"{kind}_other") for kind in KINDS}
     expected = {kind: OMEGA**2 if kind[0] in "AB" and kind[2] == kind[3] else ZERO for kind in KINDS}
     rates = sum_rates(lab)
-    at_start = dict(zip(KINDS, graph.substitute([rates[kind] for kind in KINDS], start), strict=True))
-    return {DELTA: equal({kind: (values[kind], expected[kind]) for kind in KINDS}), SLOPE: identity(at_start)}
+    return {
+        DELTA: equal({kind: (values[kind], expected[kind]) for kind in KINDS}, given=start),
+        SLOPE: equal({kind: (rates[kind], ZERO) for kind in KINDS}, given=start),
+    }
 
 
 @book.claim(

@@ -19,14 +19,13 @@ from odesys import (
     exact_spectrum,
     from_sympy,
     graph,
-    identity,
     say_number,
     sym,
 )
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import stage_one
-from .book import CONFLICTING, FLOATS, all_units_on, book, matrix_form, written_force
+from .book import CONFLICTING, FLOATS, all_units_on, book, gates_on, matrix_form, written_force
 from .common_hypotheses import SMALL_START, STAGE_TWO
 
 HALF, THIRD, TWO_THIRDS = graph.num(1) / 2, graph.num(1) / 3, graph.num(2) / 3
@@ -168,8 +167,8 @@ def start_derivatives(lab: Laboratory) -> dict[str, Verdict]:
 def quarter(lab: Laboratory) -> Verdict:
     """With p replaced by 1/3 every derivative is a quarter of the printed form, for all scores, self-scores and g."""
     rates = uniform_rates(lab, SLOPE)
-    _, gaps = matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
-    return equal({key: (4 * rates[key], value) for key, value in printed_rates(SLOPE).items()}) & identity(gaps)
+    form = matrix_form(lab.flow("stage2"), lab.head_name(+1))  # the derived equations are A G + G B, ...
+    return equal({key: (4 * rates[key], value) for key, value in printed_rates(SLOPE).items()}) & form.holds()
 
 
 @book.claim(
@@ -218,7 +217,7 @@ def derivatives_in_the_proof(lab: Laboratory) -> dict[str, Verdict]:
     large, other, fixed = four_thirds * TWO_THIRDS * N_C, four_thirds * THIRD * N_C, quarter(lab)
     moving = equal({"same": (rates["M_cv_same"], large), "other": (-rates["M_cv_other"], large)})
     below = equal({"absolute value": (-rates["M_vc_same"], other)})
-    pairs = {f"M_{k}_{g}": rates[f"M_{k}_{g}"] for k in ("cc", "vv") for g in ("same", "other")}
+    pairs = {f"M_{k}_{g}": (rates[f"M_{k}_{g}"], ZERO) for k in ("cc", "vv") for g in ("same", "other")}
     crossed = [n for n in rates if n[0] in "AB"]
     return {
         "scores of c_k for v_k and v_k'": too_large(
@@ -228,13 +227,13 @@ def derivatives_in_the_proof(lab: Laboratory) -> dict[str, Verdict]:
         .blaming("constant", "missing-quarter"),
         "the factor m": _stray_width(large),
         "the largest other score": (
-            identity(pairs | {"opposite": rates["M_vc_same"] + rates["M_vc_other"]})
+            equal(pairs | {"opposite": (rates["M_vc_same"], -rates["M_vc_other"])})
             & always_positive({"|M_vc| grows": -rates["M_vc_same"]}, positive=("n_c", "omega"))
         ).proving("the other eight scores have derivative zero"),
         "its derivative": too_large(below, "the derivative of |v_1' W_K' W_Q c_1|", -rates["M_vc_same"], other)
         .correcting(r"\tfrac13g\,\omega^2\tfrac13w_+^\top c_1", fixed, QUARTER)
         .blaming("constant", "missing-quarter"),
-        "self-scores stand still": identity({n: rates[n] for n in crossed}),
+        "self-scores stand still": equal({n: (rates[n], ZERO) for n in crossed}),
     }
 
 
@@ -306,9 +305,9 @@ def gradient_sums(lab: Laboratory) -> dict[str, Verdict]:
     unit = {sym(n): ZERO for n in system.on_path("KQ", "KK", "QQ")}
     unit |= {sym("A_cc_same"): graph.ONE, sym("A_vv_same"): graph.ONE}
     force = {n: graph.substitute([rates[n]], unit)[0] for n in system.on_path("KQ")}
-    sums = {kind: force[f"M_{kind}_same"] + force[f"M_{kind}_other"] for kind in ("cc", "cv", "vc", "vv")}
-    form = identity(matrix_form(lab.flow("stage2"), lab.head_name(+1))[1])
-    return {part: identity({kind: sums[kind] for kind in kinds}) & form for part, kinds in SUMS_OF_E6.items()}
+    opposite = {kind: (force[f"M_{kind}_same"], -force[f"M_{kind}_other"]) for kind in ("cc", "cv", "vc", "vv")}
+    form = matrix_form(lab.flow("stage2"), lab.head_name(+1)).holds()
+    return {part: equal({kind: opposite[kind] for kind in kinds}) & form for part, kinds in SUMS_OF_E6.items()}
 
 
 @book.claim(
@@ -327,7 +326,7 @@ def gradient_sums(lab: Laboratory) -> dict[str, Verdict]:
 def sum_at_held_attention(lab: Laboratory) -> Verdict:
     """For all self-scores and every g."""
     rates = uniform_rates(lab, SLOPE)
-    return identity({"sum": rates["M_cv_same"] + rates["M_cv_other"]})
+    return equal({"opposite": (rates["M_cv_same"], -rates["M_cv_other"])})
 
 
 def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
@@ -345,14 +344,17 @@ def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
 def solves_process(rate: sp.Expr) -> Verdict:
     """The printed x(t) solves dx/dt = rate A x."""
     matrix, printed, t, _, _ = _growth()
-    gap = printed.diff(t) - rate * matrix * printed
-    return identity({f"x_{i + 1}": from_sympy(gap[i]) for i in range(3)}, positive=("m", "b", "omega"))
+    moved, right = printed.diff(t), rate * matrix * printed
+    pairs = {f"x_{i + 1}": (from_sympy(moved[i]), from_sympy(right[i])) for i in range(3)}
+    return equal(pairs, positive=("m", "b", "omega"))
 
 
 def starts_right() -> Verdict:
     """The printed x(t) is (0, omega^2, omega^2) at t = 0."""
     _, printed, t, _, omega = _growth()
-    return identity({f"x_{i + 1}": from_sympy(printed[i].subs(t, 0) - (0, omega**2, omega**2)[i]) for i in range(3)})
+    start = (ZERO, from_sympy(omega**2), from_sympy(omega**2))
+    given = {from_sympy(t): ZERO}
+    return equal({f"x_{i + 1}": (from_sympy(printed[i]), start[i]) for i in range(3)}, given=given)
 
 
 @book.claim(
@@ -375,11 +377,11 @@ def comparison_process(lab: Laboratory) -> dict[str, Verdict]:
     values = sorted((space.value for space in exact_spectrum(matrix)), key=float)
     roots = [-sp.sqrt(2), 0, sp.sqrt(2)]
     vectors = {value: sp.Matrix([value, 1, 1]) if value else sp.Matrix([0, -1, 1]) for value in roots}
-    gaps = {f"{value}, {i}": (matrix * v - value * v)[i] for value, v in vectors.items() for i in range(3)}
+    pairs = {f"{value}, {i}": ((matrix * v)[i], (value * v)[i]) for value, v in vectors.items() for i in range(3)}
     m = sp.Symbol("m", positive=True)
     return {
         "eigenvalues": decided(values == roots, {"eigenvalues": str(values)}).proving("exact spectrum of A"),
-        "eigenvectors": identity({key: from_sympy(gap) for key, gap in gaps.items()}),
+        "eigenvectors": equal({key: (from_sympy(left), from_sympy(right)) for key, (left, right) in pairs.items()}),
         "start": starts_right(),
         "solution": solves_process(b / sp.sqrt(m))
         .witnessed(
@@ -414,12 +416,12 @@ def repaired_process(lab: Laboratory) -> Verdict:
     _, printed, t, b, omega = _growth()
     x = sp.Symbol("x_star", positive=True)
     grown = 1 + sp.sqrt(2) * x / omega**2
-    reached = sp.simplify(printed[0].subs(t, sp.log(grown) / (sp.sqrt(2) * b))) - x
+    reached = sp.simplify(printed[0].subs(t, sp.log(grown) / (sp.sqrt(2) * b)))
     excess = x * omega**2 / (omega**2 + sp.sqrt(2) * x)
     return (
         solves_process(b)
         & starts_right()
-        & identity({"x_1 - x*": from_sympy(sp.simplify(reached - excess))}, positive=("omega", "x_star"))
+        & equal({"x_1": (from_sympy(reached), from_sympy(x + excess))}, positive=("omega", "x_star"))
         & always_positive({"x_1 - x*": from_sympy(excess)}, positive=("omega", "x_star"))
     ).proving("x_1 - x* = x* omega^2/(omega^2 + sqrt 2 x*) at that time")
 
@@ -444,7 +446,7 @@ def softmax_slope(lab: Laboratory) -> Verdict:
     product = (u + v) * (u + w) / 2
     (written,) = graph.substitute([product], {u: THIRD - x1, v: x2 - THIRD, w: TWO_THIRDS - x2})
     return (
-        identity({"factorisation": gap - written}) & always_positive({"product": product}, positive=("u", "v", "w"))
+        equal({"factorisation": (gap, written)}) & always_positive({"product": product}, positive=("u", "v", "w"))
     ).proving("y(x_2) - y(x_1) = (u + v)(u + w)/2 with u = 1/3 - x_1, v = x_2 - 1/3, w = 2/3 - x_2, all positive")
 
 
@@ -463,7 +465,8 @@ def manifold(lab: Laboratory) -> Verdict:
     system = lab.reduced("stage2").system
     rhs = system.equations
     onto = {sym(f"{k}_other"): -sym(f"{k}_same") for k in ("M_cv", "M_vv", "B_cv")}
-    sums = {k: rhs[f"{k}_same"] + rhs[f"{k}_other"] for k in ("M_cv", "M_vv", "B_cv", "B_vv")}
     # the self-score sum B_vv keeps its start value; on the subspace it multiplies only vanishing sums
-    on = dict(zip(sums, graph.substitute(list(sums.values()), onto), strict=True))
-    return identity(all_units_on(on))
+    kinds = ("M_cv", "M_vv", "B_cv", "B_vv")
+    on = graph.substitute([rhs[f"{k}_{g}"] for k in kinds for g in ("same", "other")], onto)
+    pairs = {k: (same, -other) for k, same, other in zip(kinds, on[::2], on[1::2], strict=True)}
+    return equal(pairs, given=gates_on(on))

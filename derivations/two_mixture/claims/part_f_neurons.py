@@ -17,7 +17,6 @@ from odesys import (
     combine_verdicts,
     equal,
     graph,
-    identity,
     measured,
     refuted,
     sym,
@@ -93,16 +92,17 @@ def meets_on_the_surface(lab: Laboratory) -> Verdict:
     Sliding along the kink is then the same equation with a gate between 0 and 1, and bounds of both ends hold for it.
     """
     unit, gate = _unit(lab, -1, -1), sym("gate")
-    gaps: dict[str, Node] = {}
+    pairs: dict[str, tuple[Node, Node]] = {}
     for r, jump in ((1, unit), (-1, ZERO)):
         margin = lab.observable("margin", 1, 1, r, quotient=True)
         off, on = (
             graph.substitute([margin], gates(lab, PATTERNS[text]))[0] for text in ("X_{k,-,-} off", "all units on")
         )
-        gaps[f"margin of {name(1, 1, r)}"] = off - on - jump
+        pairs[f"margin of {name(1, 1, r)}"] = (off - on, jump)
     between, ends = printed_coefficients(lab, gate), [printed_coefficients(lab, end) for end in (ZERO, ONE)]
-    gaps |= {f"bracket {key}": node - (1 - gate) * ends[0][key] - gate * ends[1][key] for key, node in between.items()}
-    return identity(gaps)
+    for key, node in between.items():
+        pairs[f"bracket {key}"] = (node, (1 - gate) * ends[0][key] + gate * ends[1][key])
+    return equal(pairs)
 
 
 def bounded_bracket(lab: Laboratory) -> Verdict:
@@ -120,7 +120,7 @@ def classification_queries_cancel(lab: Laboratory) -> Verdict:
     rows = [attention(lab, (1, s, -s), +1, lifted=True)[0] for s in SIGNS]
     left = graph.add(row[1] - row[2] for row in rows)
     onto = {sym(f"{kind}_other"): -sym(f"{kind}_same") for kind in ("M_cv", "M_vv")}
-    return identity({"bracket": graph.substitute([bracket - left], onto)[0]})
+    return equal({"bracket": (bracket, left)}, given=onto)
 
 
 def positive_while_off(lab: Laboratory) -> Verdict:

@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, combine_verdicts, graph, identity, integrate, measure, over_seeds, undecided
+from odesys import (
+    Measurement,
+    Verdict,
+    combine_verdicts,
+    equal,
+    graph,
+    identity,
+    integrate,
+    measure,
+    over_seeds,
+    undecided,
+)
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import late_loss_constant
@@ -285,9 +296,9 @@ def classification_queries_alike(lab: Laboratory) -> Verdict:
     zero = [f"{kind}_{group}" for kind in STILL for group in ("same", "other")]
     starts = identity({f"{n} at omega = {o}": graph.num(gap) for (n, o), gap in start_gaps(lab, zero).items()})
     rows = attention(lab, (1, 1, -1), +1, lifted=True)
-    gaps = [rows[query][1] - rows[query][2] for query in (1, 2)]
+    weights = {query: (rows[k][1], rows[k][2]) for query, k in (("v_1", 1), ("-v_2", 2))}
     onto = {graph.sym("M_vv_other"): -graph.sym("M_vv_same")}
-    equal_weights = identity(dict(zip(("v_1", "-v_2"), graph.substitute(gaps, onto), strict=True)))
+    equal_weights = equal(weights, given=onto)
     return (equal_weights & starts & manifold(lab)).proving(
         "M = 0 and v_1' W_Q' W_Q c_1 = 0 at T1, and the subspace of Beyond.manifold is kept in stage 2",
         "with v_1' W_K' W_Q v_1 = -v_1' W_K' W_Q v_2 the two weights of the query v_1, and of -v_2, are the same expression",

@@ -24,7 +24,6 @@ from odesys import (
     equal,
     from_sympy,
     graph,
-    identity,
     refuted,
     say_number,
     sym,
@@ -185,10 +184,11 @@ def _second_bound() -> Verdict:
     )
     v, m, s = sym("V"), sym("M"), sym("t")
     # 3V >= Mt makes the first difference nonnegative, Mt >= 3V the second: one of them always holds, and 3/4 > 1/2
-    fixed = identity(
+    first, second = s * s / (4 * v), 3 * s / (4 * m)
+    fixed = equal(
         {
-            "t^2/(4V)": _exponent(s) - s * s / (4 * v) - s * s * (3 * v - m * s) / (4 * v * (3 * v + m * s)),
-            "3t/(4M)": _exponent(s) - 3 * s / (4 * m) - 3 * s * (m * s - 3 * v) / (4 * m * (3 * v + m * s)),
+            "t^2/(4V)": (_exponent(s) - first, s * s * (3 * v - m * s) / (4 * v * (3 * v + m * s))),
+            "3t/(4M)": (_exponent(s) - second, 3 * s * (m * s - 3 * v) / (4 * m * (3 * v + m * s))),
         },
         positive=("V", "M", "t"),
     )
@@ -263,7 +263,7 @@ def norms_concentrate(lab: Laboratory) -> dict[str, Verdict]:
 
 def _grows(gains: dict[str, tuple[Node, Node]], s: Node) -> Verdict:
     """Every exponent less s^2 is zero at s = 0 and has a positive derivative for s > 0."""
-    starts = identity({what: graph.substitute([gain], {s: graph.ZERO})[0] for what, (gain, _) in gains.items()})
+    starts = equal({what: (gain, graph.ZERO) for what, (gain, _) in gains.items()}, given={s: graph.ZERO})
     slopes = always_positive(
         {what: graph.gradient(gain, [s])[0] * factor for what, (gain, factor) in gains.items()}, positive=["s"]
     )
@@ -313,8 +313,9 @@ def _means() -> Verdict:
     m, x = sp.Symbol("m", positive=True), sp.Symbol("x", real=True)
     density = sp.sqrt(m / (2 * sp.pi)) * sp.exp(-m * x**2 / 2)
     mass, first, second = (sp.integrate(x**k * density, (x, -sp.oo, sp.oo)) for k in (0, 1, 2))
-    gaps = {"mass": mass - 1, "norm": m * second - 1, "product": m * first**2}
-    return identity({what: from_sympy(sp.simplify(gap)) for what, gap in gaps.items()}, positive=("m",)).proving(
+    found = {"mass": (mass, graph.ONE), "norm": (m * second, graph.ONE), "product": (m * first**2, graph.ZERO)}
+    pairs = {what: (from_sympy(sp.simplify(moment)), value) for what, (moment, value) in found.items()}
+    return equal(pairs, positive=("m",)).proving(
         "the moments of the density of N(0, 1/m) are integrated; factors of a product are independent", m="every"
     )
 
@@ -324,9 +325,7 @@ def _sub_gamma(v: int, c: int) -> Verdict:
     x, u = sym("x"), sym("u")
     right = v * x * x / (2 * (1 - c * x)) - (-x - graph.call("log", 1 - 2 * x) / 2)
     left = v * x * x / 2 - (x - graph.call("log", 1 + 2 * x) / 2)  # smaller than with the factor 1/(1 - c x)
-    starts = identity(
-        {what: graph.substitute([gap], {x: ZERO})[0] for what, gap in (("above", right), ("below", left))}
-    )
+    starts = equal({"above": (right, ZERO), "below": (left, ZERO)}, given={x: ZERO})
     within = {x: u / (c * (1 + u))}
     slopes = {
         what: graph.substitute(graph.gradient(gap, [x]), within)[0] for what, gap in (("above", right), ("below", left))
@@ -350,10 +349,12 @@ def _best_level() -> Verdict:
     a, c, s, l, r = (sym(name) for name in ("a", "c", "s", "l", "r"))
     bound = (a * a / (2 * s) * l * l / (2 * (1 - c * l)) + s) / l
     gap = (a * l - 2 * s * (1 - c * l)) ** 2 / (4 * s * l * (1 - c * l))  # a square over positive factors
-    (there,) = graph.substitute([gap], {l: 2 * s / (a + 2 * c * s)})
+    best = equal({"at the best l": (gap, ZERO)}, given={l: 2 * s / (a + 2 * c * s)})
     (left,) = graph.substitute([1 - c * l], {l: 2 * s / (a + 2 * c * s)})
-    return identity({"gap": bound - (a + c * s) - gap, "at the best l": there}) & always_positive(
-        {"1 - c l": left, "4 s l (1 - c l)": 4 * s * l * r}, positive=("a", "c", "s", "l", "r")
+    return (
+        best
+        & equal({"gap": (bound - (a + c * s), gap)})
+        & always_positive({"1 - c l": left, "4 s l (1 - c l)": 4 * s * l * r}, positive=("a", "c", "s", "l", "r"))
     )
 
 
