@@ -83,7 +83,7 @@ REASONS = (
     # statements about watched runs
     (
         "ascent",
-        "E.3 E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums E.14 Eq.27-28",
+        "E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums E.14 Eq.27-28",
         "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's",
     ),
     (
