@@ -16,7 +16,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
     (
@@ -32,12 +32,12 @@ REASONS = (
     ("keys", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read how keys move"),
     (
         "noise",
-        "Beyond.recursion Beyond.gradient-norm Beyond.conservation",
+        "Beyond.recursion Beyond.gradient-norm Beyond.conservation E.3",
         "arguments do not depend on the length of a step",
     ),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.1 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
@@ -83,7 +83,7 @@ REASONS = (
     # statements about watched runs
     (
         "ascent",
-        "E.42 Thm.3.2(4) Thm.3.2-order 4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 4.8(1) E.27 E.14 Eq.27-28",
+        "E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums E.14 Eq.27-28",
         "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's",
     ),
     (
@@ -93,28 +93,28 @@ REASONS = (
     ),
     (
         "keys",
-        "Thm.3.2(2) E.41",
+        "Thm.3.2(1) Thm.3.2(2) E.41",
         "softmax weights at 1/2 give small training losses and these test losses too",
     ),
     (
         "keys",
-        "4.1(3) 4.3(3) E.27",
+        "4.1(3) E.27",
         "keys that stand still keep every bound from above, and starts and queries alone decide the rest",
     ),
     (
         "noise",
-        "E.41 Thm.3.2(4) Thm.3.2-order",
+        "E.41 Thm.3.2(1) Thm.3.2(4) Thm.3.2-order E.42 App.E.1-times-IV E.21 E.22 E.36",
         "a third of the speed changes constants that have room, not exponents or limits",
     ),
     (
         "noise",
-        "4.1(3) 4.2 Sec.E.5-times E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 IV.c E.27",
+        "4.1(3) 4.2 E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.7 E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
     (
         "values",
-        "4.1(3) E.2 4.3(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.37 E.23-24 E.25 Beyond.T4-minus E.27 Eq.27-28",
+        "E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.27-28",
         "with w_i < 0 queries and keys align with opposite signs and grow as before: sizes, starts, and signs of queries and their sums stay",
     ),
     (
@@ -124,12 +124,12 @@ REASONS = (
     ),
     (
         "frozen",
-        "Thm.3.2(1) Thm.3.2(2) E.41 Beyond.exponents 4.8(2) F.1a",
+        "Thm.3.2(2) Beyond.exponents 4.8(2) F.1a",
         "outputs have the true softmax, whose signal part is 1/2 and whose noise part is settled at these times either way",
     ),
     (
         "frozen",
-        "4.1(3) E.3 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) 4.3(2) 4.4(3) App.E.1-sums E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus E.26 Beyond.trap-share E.27 Eq.27-28",
+        "E.3 E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums Beyond.trap-share Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
     ),
     (
@@ -144,7 +144,13 @@ REASONS = (
     ),
     (
         "temperature",
-        "Thm.3.2(2) E.41 Thm.3.2(4) 4.8(1) F.1a",
+        "App.E.1-times-IV E.9 IV.a-A IV.a-DEF E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus IV.b",
+        "logits 4096 times as large are queries and keys 64 times as large: T_4^- comes earlier and stays after T_3, with the "
+        "same signs and order",
+    ),
+    (
+        "temperature",
+        "Thm.3.2(1) Thm.3.2(2) E.41 E.42 Thm.3.2(4) Thm.3.2-order 4.8(1) F.1a",
         "flips come 64 times earlier, and the statement is about times after them",
     ),
     (

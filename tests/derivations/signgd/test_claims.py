@@ -245,6 +245,12 @@ def test_measured_claims_say_what_is_missing_for_a_proof() -> None:
     assert {c.check.__module__.rpartition(".")[2] for c in own} == {"common_path"}
 
 
+@pytest.mark.slow
+def test_table_of_verdicts_that_are_measured_in_seconds() -> None:
+    ids = ["Def.2.1", "Cond.3.1", "Tab.2", "Beyond.trap-share"]
+    check_outcomes(verify(book, book.select(ids), silent), EXPECTED, ids)
+
+
 @pytest.mark.nightly
 def test_table_of_measured_verdicts() -> None:
     """Runs along the path into Condition 3.1 (made once for all claims), and the real network."""
@@ -254,9 +260,8 @@ def test_table_of_measured_verdicts() -> None:
 
 def test_whether_the_theorems_stand_is_said_at_the_quick_level() -> None:
     """Nothing that a main theorem rests on is left to the full level."""
-    graph = book.proof_graph()
     below = {claim.id for claim in book if claim.main}
-    while more := {id for claim in below for id in graph[claim]} - below:
+    while more := {id for claim in below for id in book[claim].uses} - below:
         below |= more
     assert {"Thm.3.2(1)", "4.6", "E.40"} <= below and not below & FULL
 

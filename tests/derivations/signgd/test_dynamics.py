@@ -649,7 +649,7 @@ def test_one_head_of_several_moves_as_a_network_of_one() -> None:
 
 
 def test_images_are_fitted_and_noise_is_learned(tmp_path: Path) -> None:
-    """Two classes that differ in one patch of the middle: with much noise on the border sign descent fits, and generalises worse."""
+    """Two classes that differ in one patch of the middle: with much noise on the border it generalises worse."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(80) < 40, 3, 7)
     pixels = np.zeros((80, 28, 28))

@@ -22,7 +22,7 @@ def test_every_figure_has_a_function() -> None:
     assert all(callable(getattr(figures, f"figure_{key}")) for key in FIGURES)
 
 
-@pytest.mark.parametrize("key", ["1", "6", "18", "19", "alignment", "trap"])
+@pytest.mark.parametrize("key", ["1", "6", "13", "18", "19", "alignment", "trap"])
 def test_files_are_written(key: str, tmp_path: Path) -> None:
     files = PAPER.figures[key].draw(tmp_path, silent)
     assert [f.suffix for f in files] == [".png", ".svg"] and all(f.stat().st_size > 10_000 for f in files)
