@@ -39,7 +39,7 @@ KINDS = 4  # steps to either side of alpha_*
 CONSTANT = 16  # hidden in (11) and (13)
 
 
-def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2, **more: float) -> Case:
+def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2) -> Case:
     """A case of these runs; step sizes in units of the time that training takes, so that most take some 40 steps."""
     m = 2 * int(np.ceil(max(9 * np.log(max(N, 2)), 40) / 2))
     eta = 0.1 / (alpha - alpha_c) if not frozen else 0.15 * (2 * alpha) ** -1.5
@@ -55,7 +55,6 @@ def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2
         eta=eta,
         frozen=int(frozen),
         steps=2000,
-        **more,
     )
 
 
