@@ -25,7 +25,6 @@ SYMBOLS = (
     Symbol("B", "B", "batch size", "whole"),
     Symbol("alpha_s", r"\alpha_*", "fraction of label-relevant tokens", "unit"),
     Symbol("alpha_c", r"\alpha_\#", "fraction of confusion tokens", "nonnegative"),
-    Symbol("gap", r"\alpha_*-\alpha_\#", "what label-relevant tokens have before confusion tokens", "unit"),
     Symbol("eta", r"\eta", "step size", "positive"),
     Symbol("xi", r"\xi", "standard deviation of W_O at the start", "positive"),
     Symbol("sigma", r"\sigma", "error of the value features", "nonnegative"),

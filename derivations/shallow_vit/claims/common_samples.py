@@ -39,7 +39,7 @@ KINDS = 4  # steps to either side of alpha_*
 CONSTANT = 16  # hidden in (11) and (13)
 
 
-def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2, **more: float) -> Case:
+def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2) -> Case:
     """A case of these runs; step sizes in units of the time that training takes, so that most take some 40 steps."""
     m = 2 * int(np.ceil(max(9 * np.log(max(N, 2)), 40) / 2))
     eta = 0.1 / (alpha - alpha_c) if not frozen else 0.15 * (2 * alpha) ** -1.5
@@ -55,7 +55,6 @@ def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2
         eta=eta,
         frozen=int(frozen),
         steps=2000,
-        **more,
     )
 
 
@@ -123,25 +122,21 @@ def never_zero(lab: Laboratory, kept: Verdict) -> Verdict:
     )
 
 
-def needed(lab: Laboratory, cases: Sequence[Case], seeds: tuple[int, ...], groups: int = 5) -> np.ndarray:
-    """N at which the mean risk falls through the level, (cases, groups of seeds); interpolated in logarithms."""
-    sizes = (2, 8, 32, 128, 512, 2048)
-    parts = [seeds[k::groups] for k in range(groups)]
-    out = np.empty((len(cases), groups))
-    for row, case in zip(out, cases, strict=True):
-        past = {2: risks(lab, replace(case, N=2), seeds)}
-        for N in sizes[1:]:
-            past[N] = risks(lab, replace(case, N=N), seeds)
-            if past[N].mean() < LEVEL / 2:
+def needed(lab: Laboratory, cases: Sequence[Case], seeds: tuple[int, ...]) -> np.ndarray:
+    """N at which half of the training sets have a risk below the level, for each case; interpolated in logarithms."""
+    out = []
+    for case in cases:
+        past: dict[int, float] = {}
+        for N in (2, 8, 32, 128, 512, 2048):
+            past[N] = float(np.median(risks(lab, replace(case, N=N), seeds)))
+            if past[N] < LEVEL:
                 break
-        for k, part in enumerate(parts):
-            chosen = [seeds.index(seed) for seed in part]
-            row[k] = _crossing(list(past), [float(x[chosen].mean()) for x in past.values()])
-    return out
+        out.append(_crossing(list(past), list(past.values())))
+    return np.array(out)
 
 
 def _crossing(sizes: Sequence[int], means: Sequence[float]) -> float:
-    """Where a falling table of mean risks passes the level, the last time; its ends where it does not."""
+    """Where a falling table of risks passes the level, the last time; its ends where it does not."""
     logs = np.log(np.maximum(means, 1e-300) / LEVEL)
     above = np.flatnonzero(logs > 0)
     k = int(above[-1]) if above.size else -1

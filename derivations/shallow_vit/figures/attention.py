@@ -68,8 +68,8 @@ def removal_table(
     seeds: int,
     progress: Progress,
     store: Path | None,
-    workers: int = 1,
     fractions: tuple[float, ...] = FRACTIONS,
+    workers: int = 1,
 ) -> dict[str, np.ndarray]:
     """Test losses (fractions, seeds) of each rule."""
     cells = [(rule, fraction, seed, case) for rule in rules for fraction in fractions for seed in range(seeds)]
@@ -82,7 +82,7 @@ def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     with unfinished_cells(f"shallow_vit 5{size.suffix}") as store:
         tables = [
             removal_table(
-                replace(size.removal, unit=unit), sparsify.RULES, size.removals, progress, store, size.workers
+                replace(size.removal, unit=unit), sparsify.RULES, size.removals, progress, store, workers=size.workers
             )
             for unit in (1, 0)
         ]
@@ -191,7 +191,9 @@ def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
         for ax, M in zip(axes, size.patterns, strict=True):
             case = replace(size.removal, M=M, d=20, m_a=20, m_b=20)
             rules = ("random", "irrelevant", "noisy")
-            _removal_panel(ax, removal_table(case, rules, size.removals, progress, store, size.workers), f"$M = {M}$")
+            _removal_panel(
+                ax, removal_table(case, rules, size.removals, progress, store, workers=size.workers), f"$M = {M}$"
+            )
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
         return save_figure(fig, folder, f"8{size.suffix}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ..setting import Case
 from ..special import image_tokens, sparsify, training_sweeps
 
-_MAP = Case(m=1000, eta=0.2, xi=0.01, jitter=0.01, m_a=6, m_b=6, steps=3000)
+_MAP = Case(m=1000, eta=0.2, xi=0.01, jitter=0.02, m_a=6, m_b=6, steps=3000)
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,14 @@ def stopping_time(cell: Cell) -> list[float]:
 
 
 def generalisation(cell: Cell) -> list[float]:
-    """The exact risk of the seeds, each trained on N samples of its own whose fractions scatter by `jitter`."""
+    """The exact risk of the seeds, each trained on N samples of its own whose fractions scatter by `jitter`.
+
+    The last step is cut where the last margin is reached: whole steps leave margin over, the more the larger eta is.
+    """
     case, seeds = cell
     law = many_networks.fluctuating(case, case.jitter, KINDS)
     shares = np.stack([law.drawn(case.N, np.random.default_rng([seed, 7])) for seed in seeds])
-    run = many_networks.train_many(case, law, shares, many_networks.starts(case, seeds))
+    run = many_networks.train_many(case, law, shares, many_networks.starts(case, seeds), sharp=True)
     return [float(risk) for risk in run.risk(law)]
 
 

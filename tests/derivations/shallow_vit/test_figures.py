@@ -25,12 +25,12 @@ def test_simulations_can_be_plotted(tmp_path: Path) -> None:
 
 
 def test_few_samples_fail_and_many_succeed(tmp_path: Path) -> None:
-    size = replace(sizes.QUICK, alphas=(0.48, 0.35), samples=(4, 128))
+    size = replace(sizes.QUICK, alphas=(0.48, 0.35), samples=(4, 512))
     cases = paper_figures.map_cases(size=size)
-    losses = paper_figures.success_map(cases, 2, silent, tmp_path)
-    assert losses.shape == (2, 2, 2)
+    losses = paper_figures.success_map(cases, 6, silent, tmp_path)
+    assert losses.shape == (2, 2, 6)
     assert (losses[:, 1] < size.level).all() and losses[1, 0].mean() > size.level
-    again = paper_figures.success_map(cases, 2, silent, tmp_path)
+    again = paper_figures.success_map(cases, 6, silent, tmp_path)
     assert (again == losses).all()
 
 

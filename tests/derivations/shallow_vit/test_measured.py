@@ -92,7 +92,7 @@ def test_noisy_tokens_of_the_full_model() -> None:
 
 def test_samples_decide_only_where_counts_fluctuate() -> None:
     base = Case(M=3, d=4, m=60, eta=0.2, alpha_s=0.2, alpha_c=0.04, m_a=4, m_b=4, N=4)
-    assert training_sweeps.test_losses([base], 3).values.max() == 0, "four equal samples are as good as any number"
+    assert training_sweeps.test_losses([base], 3).values.max() < 1e-12, "four equal samples are as good as any number"
     drawn = training_sweeps.test_losses([replace(base, jitter=0.03, N=N) for N in (4, 16, 64)], 8)
     law = drawn.mean_law([4, 16, 64])
     assert (np.diff(drawn.mean) < 0).all() and -1.8 < law.value < -0.7
@@ -167,7 +167,7 @@ def test_images_are_tokens_and_a_background_misleads_until_it_is_removed(tmp_pat
     assert found.X.shape == (400, 25, 16) and (found.kept.sum(axis=1) == 17).all()
     assert (found.pattern == 2).sum(axis=1).tolist() == [16] * 400 and found.kept[found.pattern != 2].all()
     kept, gone = (np.mean([image_tokens.accuracy(images, 24, 0.95, f, k) for k in range(3)]) for f in (0.0, 1.0))
-    assert gone > kept + 0.05 and gone > 0.85
+    assert gone > kept + 0.1 and gone > 0.7
     np.savez(tmp_path / "own.npz", images=np.repeat(np.repeat(images.pixels, 2, 1), 2, 2), labels=images.y)
     own = image_tokens.own_images(tmp_path / "own.npz")
     assert np.allclose(image_tokens.small(own.pixels), images.pixels / images.pixels.max())

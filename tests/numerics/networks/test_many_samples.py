@@ -122,6 +122,22 @@ def test_functions_without_a_rule_beyond_floats_are_named() -> None:
         made.signs(*arrays)
 
 
+def test_networks_at_once_have_the_slopes_of_each() -> None:
+    rng = np.random.default_rng(5)
+    tables = {"w": rng.normal(size=(4, 1, 3)), "KQ": rng.normal(size=(4, 3, 3))}
+    given = np.column_stack([[1, -1, 1], COUNTS]).astype(float)
+    shares = np.array([[1, 1, 1], [0, 1, 2], [2, 1, 0], [0, 0, 3]]) / 3
+    slopes, margins = many().ensemble(tables, given, shares)
+    for k in range(4):
+        rows = np.repeat(np.arange(3), np.rint(3 * shares[k]).astype(int))  # samples as often as they count
+        alone, _ = many().slopes({name: table[k] for name, table in tables.items()}, given[rows])
+        assert all(np.allclose(slopes[name][k], alone[name], atol=1e-14) for name in alone)
+        seen = many().slopes({name: table[k] for name, table in tables.items()}, given)[1]
+        assert np.allclose(margins[k], seen)
+    each, _ = many().ensemble(tables, np.broadcast_to(given, (4, 3, 4)), shares)
+    assert all(np.array_equal(each[name], slopes[name]) for name in slopes)
+
+
 def test_mistakes() -> None:
     with pytest.raises(ModelError, match="write one sample"):
         ManySamples(f, Data(WORDS, [("a", 1), ("b", -1)]), logistic, [], {"b": 0.7})
