@@ -177,7 +177,7 @@ def show(
         if listed:
             say(f"\n{title}:", style="bold")
         for outcome in listed:
-            _say_outcome(outcome)
+            say_outcome(outcome)
     if show_all:
         _table(outcomes)
     say("\n" + summary_line(outcomes), 0, 0)
@@ -220,7 +220,8 @@ SECTIONS: tuple[tuple[str, Callable[[Outcome], bool]], ...] = (
 HOLDING = ("Holds", lambda o: o.verdict.as_stated == HOLDS)
 
 
-def _say_outcome(outcome: Outcome) -> None:
+def say_outcome(outcome: Outcome) -> None:
+    """Print a claim, its answer with a witness, and what holds instead."""
     claim, verdict = outcome.claim, outcome.verdict
     note = "" if outcome.as_expected else f" (unexpected: the book expects {claim.expect})"
     place = f" [{claim.where}]" if claim.where else ""
