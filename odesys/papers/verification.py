@@ -164,10 +164,14 @@ def show(
     if book.not_yet:
         say(f"of the verdict rule not yet kept: {'; '.join(book.not_yet)}", 0, 0)
     theorems = theorem_answers(book, outcomes)
-    if theorems:
+    done = {outcome.claim.id for outcome in outcomes}
+    unrun = [claim.id for claim in book if claim.main and claim.id not in done] if not chosen else []
+    if theorems or unrun:
         say("\nDo the main theorems stand?", style="bold")
         for stands, line in theorems:
             say(line, 4, mark=stands)
+        if unrun:
+            say(f"{', '.join(unrun)}: not known, level full decides", 4, mark="open")
     for fault, by_cause in causes(outcomes).items():
         say(f"\n{FAULT_WORDS[fault]}, {_count(len(by_cause), 'cause')}:", style="bold")
         for cause, failing in by_cause.items():
