@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # long ones first, so that two at a time end together
-PAPERS ?= benign_overfitting cooccurrence two_mixture shallow_vit signgd
+PAPERS ?= shallow_vit cooccurrence two_mixture benign_overfitting signgd
 PYTEST_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 

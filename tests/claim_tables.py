@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Collection, Iterable, Mapping
 
 from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.verification import errata_latex, errata_markdown, say_outcome
 
 Table = Mapping[str, tuple[str, str]]
 
@@ -18,6 +21,17 @@ def check_outcomes(outcomes: Collection[Outcome], expected: Table, ids: Iterable
             fixed = outcome.verdict.corrected
             assert fixed is not None and fixed.as_stated == "holds", outcome.claim
             assert outcome.claim.expect == "fails", outcome.claim
+    check_words(outcomes)
+
+
+def check_words(outcomes: Collection[Outcome]) -> None:
+    """Errata and terminal are sentences: no value is printed as Python writes a dictionary."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for outcome in outcomes:
+            say_outcome(outcome)
+    texts = [printed.getvalue(), errata_markdown([*outcomes]), errata_latex([*outcomes])]
+    assert texts[0] and not any("{'" in text or "['" in text for text in texts)
 
 
 def check_book(book: ClaimBook, expected: Table, full: Collection[str]) -> None:

@@ -11,6 +11,7 @@ from odesys.papers.claims import Claim, ClaimBook, Outcome
 from odesys.papers.paper import FigureSpec, Paper
 from odesys.papers.survival import with_survival
 from odesys.report.content import Content, FigurePart, SystemPart
+from odesys.report.explorer import fragment
 from odesys.verdicts import FAULTS, Verdict, Witness, certified, measured, proved, refuted, undecided, untested
 
 VOID = {"meta", "link", "input", "img", "br"}
@@ -93,7 +94,7 @@ def toy(**more: Any) -> Paper:
     return Paper(**{**known, **more})
 
 
-def stand_in(paper: Paper, folder: Path) -> Content:
+def stand_in(paper: Paper, folder: Path, explorer: bool = False) -> Content:
     """What a report says about a paper with made-up verdicts of every kind: nothing is computed, all texts are real."""
     assert paper.book is not None
     book = paper.book()
@@ -109,6 +110,8 @@ def stand_in(paper: Paper, folder: Path) -> Content:
     law = {"value": -0.5, "low": -0.6, "high": -0.4}
     content.comparison = {"what": r"$\|M\|_F$", "seeds": [0, 1], "deviation": rows, "exponent": law}
     content.seconds = {"claims": 1.0}
+    if explorer and paper.explorer is not None:
+        content.explorer = fragment(paper.explorer(content.parameters))
     return content
 
 

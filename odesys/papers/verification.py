@@ -183,10 +183,14 @@ def show(
     if book.not_yet:
         say(f"of the verdict rule not yet kept: {'; '.join(book.not_yet)}", 0, 0)
     theorems = theorem_answers(book, outcomes)
-    if theorems:
+    done = {outcome.claim.id for outcome in outcomes}
+    unrun = [claim.id for claim in book if claim.main and claim.id not in done] if not chosen else []
+    if theorems or unrun:
         say("\nDo the main theorems stand?", style="bold")
         for stands, line in theorems:
             say(line, 4, mark=stands)
+        if unrun:
+            say(f"{', '.join(unrun)}: not known, level full decides", 4, mark="open")
     for fault, by_cause in causes(outcomes).items():
         say(f"\n{FAULT_WORDS[fault]}, {_count(len(by_cause), 'cause')}:", style="bold")
         for cause, failing in by_cause.items():
@@ -196,7 +200,7 @@ def show(
         if listed:
             say(f"\n{title}:", style="bold")
         for outcome in listed:
-            _say_outcome(outcome)
+            say_outcome(outcome)
     if show_all:
         _table(outcomes)
     say("\n" + summary_line(outcomes), 0, 0)
@@ -239,7 +243,8 @@ SECTIONS: tuple[tuple[str, Callable[[Outcome], bool]], ...] = (
 HOLDING = ("Holds", lambda o: o.verdict.as_stated == HOLDS)
 
 
-def _say_outcome(outcome: Outcome) -> None:
+def say_outcome(outcome: Outcome) -> None:
+    """Print a claim, its answer with a witness, and what holds instead."""
     claim, verdict = outcome.claim, outcome.verdict
     note = "" if outcome.as_expected else f" (unexpected: the book expects {claim.expect})"
     place = f" [{claim.where}]" if claim.where else ""

@@ -75,7 +75,7 @@ def _level(N: int) -> float:
 
 
 FINITE_SIZES, FINITE_COUNT, FINITE_RATE = tuple(range(2, 21, 4)), 12, 40.0
-QUICK_SIZES, QUICK_COUNT, QUICK_SNRS = (2, 5, 8, 11), 12, (4.02, 7.88, 11.74, 15.6)
+QUICK_SIZES, QUICK_COUNT, QUICK_SNRS = (3, 6, 9), 12, (4.02, 7.88, 11.74, 15.6)
 
 
 def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
@@ -108,7 +108,13 @@ def _show_quick(ax: Any, fig: Any, snrs: np.ndarray, theory: np.ndarray, nets: n
     ax.scatter(x.ravel(), y.ravel(), c=nets.ravel(), s=110, edgecolors="k", **look, zorder=3)
     n = np.linspace(QUICK_SIZES[0], QUICK_SIZES[-1], 200)
     ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
-    ax.set(xlim=(snrs[0], 16.2), ylim=(1.4, 11.8), xlabel="SNR", ylabel="$N$", yticks=QUICK_SIZES)
+    ax.set(
+        xlim=(snrs[0], 16.2),
+        ylim=(QUICK_SIZES[0] - 0.6, QUICK_SIZES[-1] + 0.8),
+        xlabel="SNR",
+        ylabel="$N$",
+        yticks=QUICK_SIZES,
+    )
     ax.set_title("test loss at training loss 0.01; circles: networks; white: 0.2")
     ax.grid(False)
     ax.legend(loc="lower left", fontsize=8)

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 import pytest
 
 from odesys.papers.claims import ClaimBook, ClaimError, Outcome, in_parts
-from odesys.papers.survival import causes, few_open, score, theorem_lines, with_survival
+from odesys.papers.survival import (
+    SoFar,
+    causes,
+    few_open,
+    score,
+    standing_so_far,
+    theorem_lines,
+    with_survival,
+)
 from odesys.verdicts import Verdict, measured, proved, refuted, undecided
 
 HOLDS = proved()
@@ -126,3 +134,13 @@ def test_the_score_counts_causes_and_leaves_out_what_is_ours() -> None:
     assert fault == "false" and [o.verdict.fault for o in by_cause["eta"]] == ["false", "proof"]
     _, found = outcomes({"R": measured(False)})
     assert causes(found) == {} and score(found) == {"claims": 3, "holds": 3, "causes": 0}
+
+
+def test_what_was_run_so_far_says_how_far_a_theorem_stands() -> None:
+    book, found = outcomes({"A": fails("constant")}, {"A": "R"})
+    assert standing_so_far(book, found)["T"] == SoFar("with corrected constants", ())
+    some = [outcome for outcome in found if outcome.claim.id in ("A", "T")]  # the lemma and the repair did not run
+    assert standing_so_far(book, some)["T"] == SoFar("as printed", ("B", "R"))
+    book, found = outcomes({"A": fails("constant")})
+    some = [outcome for outcome in found if outcome.claim.id == "A"]  # nothing repairs it
+    assert standing_so_far(book, some)["T"] == SoFar("open", ("B", "T"))

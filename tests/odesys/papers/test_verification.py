@@ -225,3 +225,14 @@ def test_fields_of_the_result() -> None:
         "rests_on_failed stands residual details seconds"
     )
     assert set(documented.split()) <= set(lemma)
+
+
+def test_theorems_that_did_not_run_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    for id, level in (("L", "quick"), ("T", "full")):
+        fields = {"uses": ["L"] if id == "T" else [], "main": id == "T", "level": level}
+        book.claim(id, f"claim {id}", kind="identity", statement="x", reading="x", **fields)(lambda lab: proved())
+    show("toy", book, verify(book, book.select(level="quick"), silent))
+    assert "T: not known, level full decides" in capsys.readouterr().out
+    show("toy", book, verify(book, [book["L"]], silent), chosen=True)
+    assert "level full" not in capsys.readouterr().out

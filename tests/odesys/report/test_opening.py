@@ -10,7 +10,7 @@ from odesys.papers import registry
 from odesys.papers.survival import causes, score
 from odesys.report.claim_entry import claim_entries
 from odesys.report.content import Content, SystemPart
-from odesys.report.opening import changes, headline, numbers, verdict_bar
+from odesys.report.opening import changes, headline, numbers, theorems, verdict_bar
 from tests.report_pages import stand_in, toy
 
 MakeContent = Callable[..., Content]
@@ -54,3 +54,21 @@ def test_numbers_are_those_of_the_parts(toy_content: MakeContent) -> None:
     assert first.value == "80 → 22 → 8" and first.says == "equations: full, quotient, small"
     assert (second.value, second.power) == ("width", "−0.58") and "−0.76 to −0.41" in second.says
     assert (third.value, third.power) == ("3 × 10", "−14") and fourth.value == "1 of 2"
+
+
+def test_theorems_below_which_something_did_not_run_are_said_last_and_honestly(tmp_path: Path) -> None:
+    content = stand_in(registry.find_paper("benign_overfitting"), tmp_path)
+    mains = {claim.id for claim in content.not_run if claim.main} | {
+        o.claim.id for o in content.outcomes if o.claim.main and o.stands is None
+    }
+    assert mains  # a lemma of its proof belongs to level full
+    assert "more (level full); " in theorems(content) and " so far " in theorems(content)
+    known = stand_in(registry.find_paper("cooccurrence"), tmp_path)
+    assert "level full" not in theorems(known)
+
+
+def test_slips_are_counted_in_one_way(tmp_path: Path) -> None:
+    for paper in registry.all_papers():
+        content = stand_in(paper, tmp_path)
+        counted = score(content.outcomes)["causes"]
+        assert f"({counted} slips in all)" in headline(content) or counted == score(content.outcomes)["fails"]

@@ -130,12 +130,15 @@ def test_a_link_opens_its_claim_even_when_filtered_away(chromium: Browser, page:
     assert state == [True, False, "SUMMARY"]
 
 
+EXPLORERS = ("signgd", "cooccurrence")  # gates that slide; a choice of protocols
+
+
 @pytest.fixture(scope="module")
 def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Pages of all papers: real statements, made-up verdicts."""
     folder, made = tmp_path_factory.mktemp("stand-ins"), {}
     for paper in registry.all_papers():
-        text = html.page(stand_in(paper, folder))
+        text = html.page(stand_in(paper, folder, explorer=paper.name in EXPLORERS))
         assert len(text.encode()) <= 1_500_000 and "{'" not in text
         assert set(re.findall(r'mathvariant="([^"]*)"', text)) <= {"normal"}
         made[paper.name] = folder / f"{paper.name}.html"
@@ -184,7 +187,7 @@ def test_a_grey_page_tells_verdict_and_evidence(chromium: Browser, stand_ins: di
 def test_axe_finds_nothing(chromium: Browser, page: Path, stand_ins: dict[str, Path], dark: bool) -> None:
     source = (resources.files("axe_core_python") / "axe.min.js").read_text("utf-8")
     chromium.set_script_timeout(120)
-    for file in (page, page.with_name("index.html"), stand_ins["two_mixture"]):
+    for file in (page, page.with_name("index.html"), *(stand_ins[name] for name in EXPLORERS)):
         chromium.open(file, dark=dark)
         chromium.execute_script(source + "; window.axe = axe;")
         chromium.execute_script("""  // of many claims that look alike some are enough

@@ -33,6 +33,12 @@ def test_curves_lead_from_below_a_claim_to_above_the_one_that_uses_it() -> None:
     assert y == PAGE_MARGIN + NODE_HEIGHT and to_y == layout.boxes["b"].y - NODE_HEIGHT / 2 and y < to_y
 
 
+def test_the_order_in_which_edges_came_changes_nothing() -> None:
+    graph = nx.gnp_random_graph(60, 0.1, seed=5, directed=True)
+    edges = [(f"claim{a}", f"claim{b}") for a, b in graph.edges if a < b]
+    assert layered_layout(nx.DiGraph(edges)).boxes == layered_layout(nx.DiGraph(edges[::-1])).boxes
+
+
 def test_neighbours_stand_near_each_other() -> None:
     layout = layered_layout(nx.DiGraph([("a", "z"), ("b", "y"), ("c", "x")]))  # by name the edges would cross
     assert all(layout.boxes[a].x == layout.boxes[b].x for a, b in layout.edges)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odesys.papers.hypotheses import Symbol
 from odesys.report.mathml import mathml
-from odesys.report.prose import strong, with_symbols
+from odesys.report.prose import letters, says_more, strong, with_symbols
 
 SYMBOLS = {
     s.name: s for s in (Symbol("a", "a", "a number", "positive"), Symbol("omega", r"\omega", "scale", "positive"))
@@ -22,3 +22,17 @@ def test_formulas_between_dollar_signs_stay_formulas() -> None:
 
 def test_strong() -> None:
     assert strong("**<x>** & y") == "<b>&lt;x&gt;</b> &amp; y"
+
+
+def test_letters_get_their_shape_and_words_stay_words() -> None:
+    assert letters("alpha_*^-2 < T_4^-") == "α<sub>*</sub><sup>−2</sup> &lt; T<sub>4</sub><sup>−</sup>"
+    assert letters("m_k >= 2, c eta^(-3/5)") == "m<sub>k</sub> ≥ 2, c η<sup>−3/5</sup>"
+    assert letters("exp(-x^2/2)") == "exp(-x<sup>2</sup>/2)"  # a power ends before a fraction
+    for plain in ("a mean_field, beta1 and W^(0)", "verify.json of theta2", "a <b> & c"):
+        assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθ")
+
+
+def test_a_hypothesis_is_said_once() -> None:
+    assert not says_more("sigma <= 1/M", r"\sigma \le 1 / M")
+    assert not says_more("C_p = 5 sqrt M", r"C_p = 5\sqrt{M}")
+    assert says_more("small start", r"\omega \le 1") and says_more("N >= log(d) / 8", r"N = \Omega(\log d)")

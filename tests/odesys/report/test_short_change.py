@@ -15,6 +15,7 @@ from odesys.report.short_change import short_change
         (r"x_{ab} = 1", r"x_{ac} = 1", (r"x_{ab}", r"x_{ac}")),
         (r"M_\pm = \pm 2C", r"M_\pm = \mp 2C", (r"\pm", r"\mp")),
         (r"\tfrac{b}{\sqrt m} A x", r"b A x", (r"\tfrac{b}{\sqrt m}", "b")),
+        (r"R = \sum_i x", r"R = \frac1n \sum_i x", (r"\sum_i", r"\frac1n \sum_i")),  # a sign alone says nothing
     ],
 )
 def test_pieces(printed: str, instead: str, pieces: tuple[str, str]) -> None:
