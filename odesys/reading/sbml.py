@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 from ..errors import EquationError
@@ -20,19 +19,17 @@ from .mathml import MathReader, parse_xml, tag
 from .reading import Reading
 
 
-def needed(package: str, what: str) -> Any:
-    """A package of the extra ``import``; where it is missing, the sentence that says how to get it."""
-    try:
-        return import_module(package)
-    except ImportError:
-        raise EquationError(
-            f"{what} needs the package {package}; install it with: pip install 'odesys[import]'"
-        ) from None
+def missing(package: str, what: str) -> EquationError:
+    """The sentence that says how to get a package of the extra ``import``."""
+    return EquationError(f"{what} needs the package {package}; install it with: pip install 'odesys[import]'")
 
 
 def system_from_antimony(text: str) -> Reading:
     """The system of a model in the language Antimony."""
-    antimony = needed("antimony", "reading Antimony")
+    try:
+        import antimony
+    except ImportError:
+        raise missing("antimony", "reading Antimony") from None
     antimony.clearPreviousLoads()
     if antimony.loadAntimonyString(text) < 0:
         raise EquationError(f"this is not Antimony: {antimony.getLastError().strip()}")
@@ -41,7 +38,10 @@ def system_from_antimony(text: str) -> Reading:
 
 def system_from_sbml(text: str) -> Reading:
     """The system of an SBML file: species in concentrations, or in amounts where the file says so."""
-    libsbml = needed("libsbml", "reading SBML")
+    try:
+        import libsbml
+    except ImportError:
+        raise missing("libsbml", "reading SBML") from None
     document = libsbml.readSBMLFromString(text)
     errors = [document.getError(k) for k in range(document.getNumErrors())]
     bad = [e for e in errors if e.getSeverity() >= libsbml.LIBSBML_SEV_ERROR]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import pytest
 
 from odesys import graph
 from odesys.errors import EquationError
-from odesys.reading import sbml
 from odesys.reading.grammar import Grammar
 from odesys.reading.sbml import graph_value, system_from_antimony, system_from_sbml
 
@@ -81,10 +81,10 @@ def test_what_is_not_sbml_is_refused_with_a_line() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(sbml, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "libsbml", None)
+    monkeypatch.setitem(sys.modules, "antimony", None)
+    with pytest.raises(EquationError, match=r"reading Antimony needs the package antimony; install it with"):
+        system_from_antimony("x = 1")
     with pytest.raises(EquationError, match=r"reading SBML needs the package libsbml; install it with: pip install"):
         system_from_sbml("<sbml/>")
 
