@@ -62,6 +62,9 @@ class _Model:
         self._refuse()
         self.species = {s.getId(): s for s in model.getListOfSpecies()}
         self.size = {c.getId(): c for c in model.getListOfCompartments()}
+        self.units = {n for n, c in self.size.items() if c.getConstant() and c.isSetSize() and c.getSize() == 1}
+        if self.units:
+            self.notes.append(f"compartments of size 1 are not in the equations: {', '.join(sorted(self.units))}")
         self.rates: dict[str, Any] = {}
         self.assigned: dict[str, Any] = {}
         for rule in model.getListOfRules():
@@ -106,6 +109,8 @@ class _Model:
                 self._meaning[name] = self.node(self.assigned[name].getMath())
                 self._open.discard(name)
             return self._meaning[name]
+        if name in self.units:
+            return graph.ONE
         if any(r.getId() == name for r in self.model.getListOfReactions()):
             return self.rate(self.model.getReaction(name))
         return graph.sym(plain_name(name))
@@ -144,7 +149,7 @@ class _Model:
                 count = Fraction(repr(reference.getStoichiometry()))
                 species = self.species[name]
                 if not (species.getBoundaryCondition() or species.getConstant()):
-                    place = graph.sym(plain_name(species.getCompartment()))
+                    place = self.value(species.getCompartment())
                     per = rate if species.getHasOnlySubstanceUnits() else rate / place
                     total.setdefault(name, []).append(per * (sign * count))
         return {name: graph.add(parts) for name, parts in total.items()}

@@ -54,6 +54,11 @@ def test_sizes_of_compartments_and_amounts() -> None:
     assert two.system.equations["B"] is Grammar().read("-k*B/C") and two.values["C"] == 4
 
 
+def test_a_compartment_of_size_one_is_left_out_and_said() -> None:
+    reading = system_from_antimony("compartment C = 1; species B in C; B = 8; r: B -> ; C*k*B; k = 3")
+    assert reading.system.equations["B"] is Grammar().read("-k*B") and any("size 1" in note for note in reading.notes)
+
+
 def test_boundary_species_stay() -> None:
     reading = system_from_antimony("species $A, B; A = 2; B = 0; r: A -> B; k*A; k = 1")
     assert reading.system.names == ("B",) and reading.values["A"] == 2
