@@ -44,7 +44,7 @@ class Sensitivities:
     Examples
     --------
     >>> decay = System.from_strings({"x": "-k*x"})
-    >>> round(sensitivities(decay, {"x": 1}, 1.0, {"k": 1}).at_end[0, 0], 6)  # -exp(-1)
+    >>> round(float(sensitivities(decay, {"x": 1}, 1.0, {"k": 1}).at_end[0, 0]), 6)  # -exp(-1)
     -0.367879
     """
 
@@ -95,7 +95,7 @@ def sensitivities(
     Examples
     --------
     >>> decay = System.from_strings({"x": "-k*x"})
-    >>> round(sensitivities(decay, {"x": 2}, 1.0, {"k": 1}, to=["x(0)"]).at_end[0, 0], 6)
+    >>> round(float(sensitivities(decay, {"x": 2}, 1.0, {"k": 1}, to=["x(0)"]).at_end[0, 0]), 6)
     0.367879
     """
     flow = own_system(system, "sensitivities")
@@ -145,8 +145,10 @@ class TimeScales:
 
     Parameters
     ----------
-    shortest, longest : float
-        One over the largest and the smallest rate, along the run.
+    shortest : float
+        One over the largest rate along the run.
+    longest : float
+        One over the smallest rate that is not zero.
     at : float
         When the shortest was seen.
 

@@ -28,8 +28,9 @@ Box = Mapping[str, tuple[float, float]]
 def factors(system: System, node: Node, parameters: Mapping[str, Any]) -> list[Node]:
     """What can vanish in a component of the field: irreducible factors of its numerator, or factors as written.
 
-    >>> [str(f) for f in factors(System.from_strings({"x": "x^2*(y - 1)", "y": "0"}), graph.as_node("x^2*(y - 1)"), {})]
-    ['x', 'y - 1']
+    >>> system = System.from_strings({"x": "x^2*(y - 1)", "y": "0"})
+    >>> factors(system, system.nodes[0], {})
+    [Node(y - 1), Node(x)]
     """
     known = {graph.sym(name): graph.as_node(value) for name, value in parameters.items()}
     (node,) = decimals(graph.substitute([node], known))

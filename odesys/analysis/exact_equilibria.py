@@ -122,10 +122,11 @@ def _side_of(family: ZeroFamily, walls: Sequence[Any], signs: Sequence[int], see
                 if somewhere and somewhere[0].sign(somewhere[0].value(wall)) != sign:
                     return "outside"
     for k in range(SAMPLES):
-        values = [(-1) ** k * (k // 2 + 1 + 3 * i) for i, _ in enumerate(family.free)]
+        values = [(-1) ** k * (k // 2 + 3 * i) for i, _ in enumerate(family.free)]
         if k % 4 > 1:
             values = [v * (-1) ** i for i, v in enumerate(values)]
-        slices = [gens[j] * (1 + k % 3) - v for j, v in zip(family.free, values, strict=True)]
+        below = (1, 3, 17, 101)[k % 4]  # a segment may be short
+        slices = [gens[j] * below - v for j, v in zip(family.free, values, strict=True)]
         for point in real_zeros([*held, *slices], context, family.nonzero, seed).points:
             if [point.sign(point.value(wall)) for wall in walls] == list(signs):
                 return "inside"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 from ..errors import EquationError
@@ -20,19 +19,17 @@ from .mathml import MathReader, parse_xml, tag
 from .reading import Reading
 
 
-def needed(package: str, what: str) -> Any:
-    """A package of the extra ``import``; where it is missing, the sentence that says how to get it."""
-    try:
-        return import_module(package)
-    except ImportError:
-        raise EquationError(
-            f"{what} needs the package {package}; install it with: pip install 'odesys[import]'"
-        ) from None
+def missing(package: str, what: str) -> EquationError:
+    """The sentence that says how to get a package of the extra ``import``."""
+    return EquationError(f"{what} needs the package {package}; install it with: pip install 'odesys[import]'")
 
 
 def system_from_antimony(text: str) -> Reading:
     """The system of a model in the language Antimony."""
-    antimony = needed("antimony", "reading Antimony")
+    try:
+        import antimony
+    except ImportError:
+        raise missing("antimony", "reading Antimony") from None
     antimony.clearPreviousLoads()
     if antimony.loadAntimonyString(text) < 0:
         raise EquationError(f"this is not Antimony: {antimony.getLastError().strip()}")
@@ -41,7 +38,10 @@ def system_from_antimony(text: str) -> Reading:
 
 def system_from_sbml(text: str) -> Reading:
     """The system of an SBML file: species in concentrations, or in amounts where the file says so."""
-    libsbml = needed("libsbml", "reading SBML")
+    try:
+        import libsbml
+    except ImportError:
+        raise missing("libsbml", "reading SBML") from None
     document = libsbml.readSBMLFromString(text)
     errors = [document.getError(k) for k in range(document.getNumErrors())]
     bad = [e for e in errors if e.getSeverity() >= libsbml.LIBSBML_SEV_ERROR]
@@ -62,6 +62,9 @@ class _Model:
         self._refuse()
         self.species = {s.getId(): s for s in model.getListOfSpecies()}
         self.size = {c.getId(): c for c in model.getListOfCompartments()}
+        self.units = {n for n, c in self.size.items() if c.getConstant() and c.isSetSize() and c.getSize() == 1}
+        if self.units:
+            self.notes.append(f"compartments of size 1 are not in the equations: {', '.join(sorted(self.units))}")
         self.rates: dict[str, Any] = {}
         self.assigned: dict[str, Any] = {}
         for rule in model.getListOfRules():
@@ -106,6 +109,8 @@ class _Model:
                 self._meaning[name] = self.node(self.assigned[name].getMath())
                 self._open.discard(name)
             return self._meaning[name]
+        if name in self.units:
+            return graph.ONE
         if any(r.getId() == name for r in self.model.getListOfReactions()):
             return self.rate(self.model.getReaction(name))
         return graph.sym(plain_name(name))
@@ -144,7 +149,7 @@ class _Model:
                 count = Fraction(repr(reference.getStoichiometry()))
                 species = self.species[name]
                 if not (species.getBoundaryCondition() or species.getConstant()):
-                    place = graph.sym(plain_name(species.getCompartment()))
+                    place = self.value(species.getCompartment())
                     per = rate if species.getHasOnlySubstanceUnits() else rate / place
                     total.setdefault(name, []).append(per * (sign * count))
         return {name: graph.add(parts) for name, parts in total.items()}

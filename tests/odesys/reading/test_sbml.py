@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import pytest
 
 from odesys import graph
 from odesys.errors import EquationError
-from odesys.reading import sbml
 from odesys.reading.grammar import Grammar
 from odesys.reading.sbml import graph_value, system_from_antimony, system_from_sbml
 
@@ -54,6 +54,11 @@ def test_sizes_of_compartments_and_amounts() -> None:
     assert two.system.equations["B"] is Grammar().read("-k*B/C") and two.values["C"] == 4
 
 
+def test_a_compartment_of_size_one_is_left_out_and_said() -> None:
+    reading = system_from_antimony("compartment C = 1; species B in C; B = 8; r: B -> ; C*k*B; k = 3")
+    assert reading.system.equations["B"] is Grammar().read("-k*B") and any("size 1" in note for note in reading.notes)
+
+
 def test_boundary_species_stay() -> None:
     reading = system_from_antimony("species $A, B; A = 2; B = 0; r: A -> B; k*A; k = 1")
     assert reading.system.names == ("B",) and reading.values["A"] == 2
@@ -81,10 +86,10 @@ def test_what_is_not_sbml_is_refused_with_a_line() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(sbml, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "libsbml", None)
+    monkeypatch.setitem(sys.modules, "antimony", None)
+    with pytest.raises(EquationError, match=r"reading Antimony needs the package antimony; install it with"):
+        system_from_antimony("x = 1")
     with pytest.raises(EquationError, match=r"reading SBML needs the package libsbml; install it with: pip install"):
         system_from_sbml("<sbml/>")
 
