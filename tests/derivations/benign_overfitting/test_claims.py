@@ -48,6 +48,7 @@ EXPECTED = {
     "Beyond.I1-I3": ("holds", P),
     "Beyond.invariants": ("holds", P),
     "F.3-index": ("fails", C),
+    "F.4-index": ("fails", C),
     "Cond.4.1": ("holds", M),
     "B.3": ("holds", C),
     "Eq.198-214": ("fails", P),
@@ -101,6 +102,7 @@ EXPECTED = {
     "5.4": ("holds", M),
     "Eq.73-76": ("holds", P),
     "Eq.77-85": ("holds", C),
+    "Eq.81-step": ("fails", P),
     "Prop.F-I": ("holds", M),
     "Prop.N-Q": ("holds", M),
     "Eq.26": ("fails", P),
@@ -315,7 +317,7 @@ FAULTS = {  # every failure, by fault; each is corrected where it is found
     "proof": {"D.8-proof"},
     "misprint": {
         *("Eq.4", "F.3-index", "Eq.198-214", "Eq.28", "E.1-intro", "F.4-chain", "Eq.242", "F.12-norm", "Eq.26"),
-        *("D.3-start", "Eq.158", "E.5", "5.4-time", "D.8-norm", "Eq.177"),
+        *("F.4-index", "Eq.81-step", "D.3-start", "Eq.158", "E.5", "5.4-time", "D.8-norm", "Eq.177"),
     },
 }
 
