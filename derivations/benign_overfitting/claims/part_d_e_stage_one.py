@@ -341,7 +341,7 @@ def exit_harmful(lab: Laboratory) -> dict[str, Verdict]:
     }
     rates = decided(signal == 0 and all(x > 0 for x in numbers.values()), {"signal": str(signal)}).proving(
         "(144): 3/4 of the samples, -l' <= 11/20 and M attention <= 11/10 give at most 1/2, and eta mu^2/(2M) is 2 eta sigma_p^2 d/(NM) at N SNR^2 = 4",
-        "(150): 3/2 with M attention <= 11/10, and other noise below 1/10 of sigma_p^2 d/N by condition (2)",
+        "(150): 3/2 with M attention <= 11/10, and other noise below 1/10 of sigma_p^2 d/N by condition (2), as soon as d_h/eps^2 >= (20 M C_p^2)^2 l",
     )
     found = tight & rates & growth_of_noise_value(lab)["third line"] & step_of_gamma(lab) & step_of_rho(lab)
     return {"n in S_+": found, "n in S_-": found}

@@ -188,7 +188,7 @@ def time_with_logarithm(lab: Laboratory) -> Verdict:
 
 
 def _test_loss(s: Snapshot) -> np.ndarray:
-    """Test loss of each seed without the noise of fresh tokens, which D.8 and D.9 make small: mean over both labels."""
+    """Test loss of each seed without the noise of fresh tokens, which D.8, D.9 and E.6 make small: mean over both labels."""
     M, total = s.batch.case.M, np.zeros(len(s.S))
     for k, sign in ((0, 1), (1, -1)):
         share = np.exp(s.S[:, k, k]) / (np.exp(s.S[:, k, k]) + M - 1)
