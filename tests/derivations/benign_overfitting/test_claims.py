@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import derivations.benign_overfitting as package
-from derivations.benign_overfitting.claims import book
+from derivations.benign_overfitting.claims import book, part_magnitude
 from derivations.benign_overfitting.claims.common_drawn import implied
 from derivations.benign_overfitting.claims.common_hypotheses import BAD, BENIGN, GOOD, HARMFUL, STRICT, exact_point
 from derivations.benign_overfitting.claims.common_reasons import REASONS_TO_MEASURE
@@ -303,6 +303,16 @@ def test_a_wrong_index_in_any_display_is_noticed() -> None:
 def test_vertices_of_the_coefficient_bounds() -> None:
     least = {M: min(c.slack("other", Fraction(0)) / c.signal for c in corners(range(M, M + 1))) for M in (3, 6, 7)}
     assert least == {M: Fraction(1, 3) + Fraction(1, M) for M in least}, "1/2 holds up to M = 6"
+
+
+def test_sums_of_stage_one_are_small_in_their_own_regime_only(monkeypatch) -> None:
+    right = part_magnitude.sums
+    for benign in (True, False):
+        found = (part_magnitude.entries_small(benign), part_magnitude.rows_small(benign))
+        assert all(v.as_stated == "holds" for v in found)
+        monkeypatch.setattr(part_magnitude, "sums", lambda regime: right(not regime))
+        assert part_magnitude.entries_small(benign).as_stated == "fails"
+        monkeypatch.setattr(part_magnitude, "sums", right)
 
 
 def test_implications_ask_for_their_premises_only() -> None:
