@@ -304,7 +304,7 @@ def exit_of_stage_one(lab: Laboratory) -> dict[str, Verdict]:
     where="Lemma 5.2",
     parts=("n in S_+", "n in S_-"),
     hypotheses=(*IN_BENIGN, ENOUGH),
-    statement=r"\mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(t)}w_O|,\quad \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(t)}w_O|\quad\text{at}\ t=T_1",
+    statement=r"T_1=\frac{10M(3M+1)N}{\eta d_h^{1/4}(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)\|w_O\|_2^2}:\quad \mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(t)}w_O|,\quad \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(t)}w_O|\quad\text{at}\ t=T_1",
     reading="As Lemma D.5.",
 )
 def beginning_of_signals(lab: Laboratory) -> dict[str, Verdict]:

@@ -147,7 +147,7 @@ def _parts(names: str, first: int) -> tuple[str, ...]:
     where="Lemma 5.3",
     parts=("values", "dominance", "attention gaps"),
     hypotheses=STAGES_BENIGN,
-    statement=r"\mu_+^\top W_V^{(t)}w_O\ge\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_1),\ \mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(T)}w_O|,\ \langle q_\pm,k_\pm\rangle-\langle q_\pm,k_{n,j}\rangle\ge\log\Big(e^{\ldots^{(T_1)}}+\tfrac{\eta^2C\|\mu\|_2^4\|w_O\|_2^2d_h^{1/2}}{N(\log(6N^2M^2/\delta))^2}(t-T_1)(t-T_1-1)\Big),\ \langle q_{n,i},k_\pm\rangle-\langle q_{n,i},k_{n,j}\rangle\ge\ldots,\quad t\in[T_1,T_2]",
+    statement=r"T_1=\Theta(\eta^{-1}d_h^{-1/4}\|\mu\|_2^{-2}\|w_O\|_2^{-2}),\ T_2=\tilde O(\eta^{-1}\|\mu\|_2^{-2}\|w_O\|_2^{-2}):\quad \mu_+^\top W_V^{(t)}w_O\ge\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_1),\ \mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(T)}w_O|,\ \mu_-^\top W_V^{(t)}w_O\le-\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_1),\ \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(T)}w_O|,\ \langle q_\pm,k_\pm\rangle-\langle q_\pm,k_{n,j}\rangle\ge\log\Big(e^{\ldots^{(T_1)}}+\tfrac{\eta^2C\|\mu\|_2^4\|w_O\|_2^2d_h^{1/2}}{N(\log(6N^2M^2/\delta))^2}(t-T_1)(t-T_1-1)\Big),\ \langle q_{n,i},k_\pm\rangle-\langle q_{n,i},k_{n,j}\rangle\ge\ldots,\quad t\in[T_1,T_2]",
     reading="T is read as t; C = 1/30 for values, 1/200 for gaps (set after runs at M = 3), all rows, T_1 of D.5, T_2 with constant 1.",
 )
 def stage_two_growth(lab: Laboratory) -> dict[str, Verdict]:
@@ -244,7 +244,7 @@ def third_stage(run: Stages) -> dict[str, np.ndarray]:
     where="Lemma 5.4",
     parts=("V_+ and V_-",),
     hypotheses=STAGES_BENIGN,
-    statement=r"\mu_+^\top W_V^{(t)}w_O\ge\log\big(\exp(\mu_+^\top W_V^{(T_2)}w_O)+\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_2)\big),\quad \mu_-^\top W_V^{(t)}w_O\le-\log(\ldots),\quad t\in[T_2,T_3]",
+    statement=r"T_3=\Theta(\eta^{-1}\epsilon^{-1}\|\mu\|_2^{-2}\|w_O\|_2^{-2}(\log(6N^2M^2/\delta))^{-1}):\quad \mu_+^\top W_V^{(t)}w_O\ge\log\big(\exp(\mu_+^\top W_V^{(T_2)}w_O)+\eta C\|\mu\|_2^2\|w_O\|_2^2(t-T_2)\big),\quad \mu_-^\top W_V^{(t)}w_O\le-\log(\ldots),\quad t\in[T_2,T_3]",
     reading="C = 1/10, up to the training loss epsilon, which is later than the printed T_3 with its factor one over the logarithm.",
 )
 def stage_three_growth(lab: Laboratory) -> Verdict:
