@@ -20,11 +20,14 @@ are read as exponents or explicit constants. Classes of different size (`special
 the paper's symbols (`special/paper_recursion.py`) are derived too. Figure 2 (MNIST) is drawn with the user's images and
 the model of Eq. (1) on patches: the two-layer architecture of the paper and its optimiser are not given.
 
-Not covered: what the text says about the figures, which are drawn for the eye. Four slips of the text are matters of
-labels that no computation decides, and are only named here: n for N in Lemma C.1 (its reading takes N); F(T_1) for
+Not covered: what the text says about the figures, which are drawn for the eye. Slips of the text that are matters of
+labels, which no computation decides, are only named here: n for N in Lemma C.1 (its reading takes N); F(T_1) for
 F(T_2) and N(T_1) for N(T_2) in the base cases of stage 3, with V at T_1 where V at t is meant in J(t), N(t) and the
-start of stage 3; (68) cited twice in the proof of D.7, where the last is (71); and the probability 1 - 1/d of the
-theorems against 1 - delta of the lemmas (delta of order 1/d is meant, which makes the logarithms of order log d).
+start of stage 3; (68) cited twice in the proof of D.7, where the last is (71); Lemma D.6 for E.4 and Claims 5-8 for
+1-4 in E.2; gamma for rho of noise tokens in E.1 and E.3; F.6 with log O(1/eps) for o(1) in F.9; the same step twice
+in the first difference of F.11; beta for q_n,i, where k_n,i is meant, in Table 1; "=" for ">=" in (23); and the
+probability 1 - 1/d of the theorems against 1 - delta of the lemmas (delta of order 1/d is meant, which makes the
+logarithms of order log d).
 """
 
 from __future__ import annotations

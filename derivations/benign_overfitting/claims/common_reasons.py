@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import overload
 
 from odesys import Verdict
-
-Answer = TypeVar("Answer", Verdict, dict[str, Verdict])
 
 REASONS_TO_MEASURE = {
     "5.1": "tried: bound less step at every state (common_bounds) leaves own attention against 4N(l/d)^(1/2) times all other attention; that needs a lower "
@@ -40,7 +38,11 @@ REASONS_TO_MEASURE = {
 }
 
 
-def reasoned(id: str, answer: Answer) -> Answer:
+@overload
+def reasoned(id: str, answer: Verdict) -> Verdict: ...
+@overload
+def reasoned(id: str, answer: dict[str, Verdict]) -> dict[str, Verdict]: ...
+def reasoned(id: str, answer: Verdict | dict[str, Verdict]) -> Verdict | dict[str, Verdict]:
     """The same verdicts with the reason why they are measured."""
     why = REASONS_TO_MEASURE[id]
     if isinstance(answer, dict):

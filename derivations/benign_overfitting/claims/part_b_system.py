@@ -470,6 +470,43 @@ def index_of_the_sum(lab: Laboratory) -> Verdict:
 
 
 @book.claim(
+    "F.4-index",
+    "The range of the sum over keys",
+    kind="identity",
+    expect="fails",
+    uses=["Def.B.3"],
+    origin="proof",
+    where="Appendix F.4, expression of alpha_{n,i,n,j} and the line after it",
+    parts=("alpha_ninj",),
+    hypotheses=(),
+    statement=r"\alpha_{n,i,n,j}=-\tfrac{\eta\|\xi_{n,i}\|_2^2}{NM}\ell'_n\varphi_{ij}\Big(-V_+\varphi_{i1}+V_{n,j}(1-\varphi_{ij})-\sum_{l\ne i}V_{n,l}\varphi_{il}\Big)+\{\text{lower order term}\}",
+    reading="For orthogonal noise, where the lower order term is zero; the sum leaves out the row i, where it must leave out the key j.",
+)
+def range_of_the_sum(lab: Laboratory) -> Verdict:
+    """Printed and corrected ranges, at M = 3."""
+    flow = lab.flow(3, "orthogonal")
+    t = tables(flow, 3)
+    a, own, rows = read_off(flow, True), t.places[0], t.attention(0)
+    found: dict[str, tuple[Node, Node]] = {}
+    right: dict[str, tuple[Node, Node]] = {}
+    for i, j in ((1, 2), (2, 1)):
+        phi, front = rows[i], t.G[own[i], own[i]] * t.slope(0) / 6 * rows[i][j]
+        first = -t.V[0] * phi[0] + t.V[own[j]] * (1 - phi[j])
+        for table, left_out in ((found, i), (right, j)):
+            rest = graph.add(t.V[own[l]] * phi[l] for l in (1, 2) if l != left_out)
+            table[f"{i + 1}{j + 1}"] = (a[own[i], own[j]], front * (first - rest))
+    wrong = on_toy(equal(found)).correcting(
+        r"\sum_{l\ne j}V_{n,l}\varphi_{il}",
+        on_toy(equal(right)),
+        "the bound that follows is for the sum over l other than j",
+    )
+    sentence = (
+        "at equal scores, M = 3, V_+ = V_n,3 = 0, V_n,2 = 1, i = 2 and j = 3 the bracket is -1/3, and 0 as printed"
+    )
+    return wrong.witnessed(sentence, {}).blaming("misprint", "l-not-i")
+
+
+@book.claim(
     "Cond.4.1",
     "Parameter conditions",
     kind="condition",

@@ -110,7 +110,7 @@ def gaussian_tail() -> Verdict:
     insensitive=NUMBERS,
     where="Lemma C.2",
     parts=("V_+-", "V_n,i"),
-    hypotheses=(SMALL_V,),
+    hypotheses=(SMALL_V, LONG_TOKENS),
     for_all=("N", "M"),
     statement=r"\text{with probability at least}\ 1-\delta:\quad |V_\pm^{(0)}|\le d_h^{-1/4},\quad |V_{n,i}^{(0)}|\le d_h^{-1/4}",
     reading="The constant that the order of condition (7) hides is one over C_p and a root of the logarithm; C_p is a constant.",

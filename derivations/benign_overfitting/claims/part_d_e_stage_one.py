@@ -304,7 +304,7 @@ def exit_of_stage_one(lab: Laboratory) -> dict[str, Verdict]:
     where="Lemma 5.2",
     parts=("n in S_+", "n in S_-"),
     hypotheses=(*IN_BENIGN, ENOUGH),
-    statement=r"\mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(t)}w_O|,\quad \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(t)}w_O|\quad\text{at}\ t=T_1",
+    statement=r"T_1=\frac{10M(3M+1)N}{\eta d_h^{1/4}(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)\|w_O\|_2^2}:\quad \mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(t)}w_O|,\quad \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(t)}w_O|\quad\text{at}\ t=T_1",
     reading="As Lemma D.5.",
 )
 def beginning_of_signals(lab: Laboratory) -> dict[str, Verdict]:
@@ -341,7 +341,7 @@ def exit_harmful(lab: Laboratory) -> dict[str, Verdict]:
     }
     rates = decided(signal == 0 and all(x > 0 for x in numbers.values()), {"signal": str(signal)}).proving(
         "(144): 3/4 of the samples, -l' <= 11/20 and M attention <= 11/10 give at most 1/2, and eta mu^2/(2M) is 2 eta sigma_p^2 d/(NM) at N SNR^2 = 4",
-        "(150): 3/2 with M attention <= 11/10, and other noise below 1/10 of sigma_p^2 d/N by condition (2)",
+        "(150): 3/2 with M attention <= 11/10, and other noise below 1/10 of sigma_p^2 d/N by condition (2), as soon as d_h/eps^2 >= (20 M C_p^2)^2 l",
     )
     found = tight & rates & growth_of_noise_value(lab)["third line"] & step_of_gamma(lab) & step_of_rho(lab)
     return {"n in S_+": found, "n in S_-": found}

@@ -48,8 +48,10 @@ C_19 = (
 )
 
 
-#: of the drawn training sets, N = 20 to 30: a class is smaller than N/4 in one of a hundred
-PROBABILITY = {"probability": "above 0.8 with 25 samples; 1 - 1/d needs N >= 8 log(4d), by Lemma C.1"}
+#: of the drawn training sets, N = 20 to 30
+PROBABILITY = {
+    "probability": "given class sizes from N/4 to 3N/4, which have 1 - 1/d where N >= 8 log(4d), by Lemma C.1"
+}
 
 
 def _training(lab: Laboratory, benign: bool) -> Verdict:
@@ -186,7 +188,7 @@ def time_with_logarithm(lab: Laboratory) -> Verdict:
 
 
 def _test_loss(s: Snapshot) -> np.ndarray:
-    """Test loss of each seed without the noise of fresh tokens, which D.8 and D.9 make small: mean over both labels."""
+    """Test loss of each seed without the noise of fresh tokens, which D.8, D.9 and E.6 make small: mean over both labels."""
     M, total = s.batch.case.M, np.zeros(len(s.S))
     for k, sign in ((0, 1), (1, -1)):
         share = np.exp(s.S[:, k, k]) / (np.exp(s.S[:, k, k]) + M - 1)
@@ -211,7 +213,7 @@ def population(lab: Laboratory) -> Verdict:
     parts=("training loss", "test loss"),
     hypotheses=IN_BENIGN,
     statement=r"N\cdot\mathrm{SNR}^2=\Omega(1)\Rightarrow\ \text{with probability at least}\ 1-d^{-1}\ \exists\,T=\Theta(\eta^{-1}\epsilon^{-1}\|\mu\|_2^{-2}\|w_O\|_2^{-2}):\ L_S(\theta(T))\le\epsilon,\ L_{\mathcal D}(\theta(T))\le o(1)",
-    reading="The constant of Omega(1) is 60M^2C_p^2, which (26) names; T in epsilon, N, |w_O|, |mu| at fixed noise, and d_h; probability over drawn training sets.",
+    reading="Omega(1) is at least 80M^2C_p^2, as D.5 needs; T in epsilon, N, |w_O|, |mu| at fixed noise, and d_h; drawn sets given the class sizes of C.1.",
 )
 def benign(lab: Laboratory) -> dict[str, Verdict]:
     """Order of the time, power of the test loss, and both for drawn training sets."""
@@ -246,7 +248,7 @@ def _harmful_loss(lab: Laboratory, low: float, because: str) -> Verdict:
     parts=("training loss", "test loss"),
     hypotheses=IN_HARMFUL,
     statement=r"N^{-1}\cdot\mathrm{SNR}^{-2}=\Omega(1)\Rightarrow\ \text{with probability at least}\ 1-d^{-1}\ \exists\,T=\Theta(N\eta^{-1}\epsilon^{-1}\sigma_p^{-2}d^{-1}\|w_O\|_2^{-2}):\ L_S(\theta(T))\le\epsilon,\ L_{\mathcal D}(\theta(T))=\Theta(1)",
-    reading="The constant of Omega(1) is 1/4, which (144) needs; T in epsilon, N, |w_O|, |mu|, sigma_p and d_h; probability over drawn training sets.",
+    reading="The constant of Omega(1) is 1/4, which (144) needs; T in epsilon, N, |w_O|, |mu|, sigma_p and d_h; drawn sets given the class sizes of C.1.",
 )
 def harmful(lab: Laboratory) -> dict[str, Verdict]:
     """Order of the time, the test loss, and both for drawn training sets."""

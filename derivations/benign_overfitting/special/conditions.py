@@ -1,10 +1,11 @@
 r"""Condition 4.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
-All unnamed constants and powers of logarithms inside the tilde-orders are 1, but for the constants 1/8 in (3) and 2 in
-(9), which make these two weaker; L = log(6 N^2 M^2 / delta). The ratio is what is there over what is needed, so that at
-least 1 holds. A weaker hypothesis makes a statement stronger: what holds at the points of the book, N = 25, holds with
-less than was asked for. It could make a failure unfair. So failures are shown at points where the constants of (3) and
-(9) may be 1, and where N is at least 8 log(4/delta), as Lemma C.1 asks for (`claims/common_hypotheses.py`).
+All unnamed constants and powers of logarithms inside the tilde-orders are 1, but for the constants 1/8 in (3) and 2
+in (9), which make these two weaker; L = log(6 N^2 M^2 / delta). The ratio is what is there over what is needed, so
+that at least 1 holds. What (1) hides for statements about whole stages, and N >= 8 log(4/delta) of Lemma C.1, which
+(3) is there for, are hypotheses of their own (`claims/common_hypotheses.py`). Drawn training sets have N = 25, where
+C.1 does not have its probability, and are conditioned on its event, class sizes between N/4 and 3N/4. Failures are
+shown at points where the constants of (3) and (9) may be 1, and where N is at least 8 log(4/delta).
 """
 
 from __future__ import annotations

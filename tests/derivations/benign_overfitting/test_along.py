@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from derivations.benign_overfitting import dynamics
-from derivations.benign_overfitting.claims.common_drawn import stages
+from derivations.benign_overfitting.claims.common_drawn import Stages, dominates, gaps, moved, stages
 from derivations.benign_overfitting.claims.common_hypotheses import BAD, GOOD
 from derivations.benign_overfitting.protocol import columns_of
 from derivations.benign_overfitting.setting import Case, places
 from derivations.benign_overfitting.special import span_network, wide_flow
 from derivations.benign_overfitting.special.gram_start import gram_start
 from derivations.benign_overfitting.special.mean_field import run_case
+from odesys import IntegrationError
 
 SMALL = Case(N=4, M=3, d=60, d_h=40, mu=3.0, noise=2.0, C_p=2.0, sigma_V=0.3)
 
@@ -57,3 +58,24 @@ def test_trajectories_are_near_the_mean_field(benign: bool) -> None:
     value = float(columns_of(theory, np.array([0.0, last.time]))[name][-1])
     seen = np.abs(last.V[:, :2]).mean() if benign else last.values[:, :, 1].mean()
     assert (last.loss <= run.inside.eps).all() and abs(seen - value) < 0.25
+
+
+def test_classes_are_as_large_as_lemma_c1_says() -> None:
+    """One label in four at least, although one of twenty sets of eight labels has fewer."""
+    batch = wide_flow.draw(replace(SMALL, N=8, d_h=80), tuple(range(40)))
+    assert ((batch.y > 0).sum(axis=1) >= 2).all() and ((batch.y > 0).sum(axis=1) <= 6).all()
+
+
+def test_a_stage_that_is_empty_is_refused() -> None:
+    with pytest.raises(IntegrationError, match="T_1 is after T_2"):
+        stages(replace(GOOD, logs=0.0), (0,))
+
+
+def test_moved_states_keep_dominance_and_change_the_rest() -> None:
+    batch = wide_flow.draw(GOOD.case, (1,))
+    V = np.where(np.arange(GOOD.case.P) < 2, 1.0, 1e-3)[None, :] * np.where(np.arange(GOOD.case.P) == 1, -1, 1)
+    start = replace(wide_flow.snapshot(batch, 0.0, batch.start), V=V)
+    run = Stages(GOOD, True, [start], [start], [start])
+    other = moved(run, start, 3)
+    assert dominates(run, other).all() and not np.allclose(other.V, start.V)
+    assert (gaps(run, other) >= gaps(run, start)).all() and np.abs(gaps(run, other) - gaps(run, start)).max() <= 2

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import derivations.benign_overfitting as package
-from derivations.benign_overfitting.claims import book
+from derivations.benign_overfitting.claims import book, part_magnitude
 from derivations.benign_overfitting.claims.common_drawn import implied
 from derivations.benign_overfitting.claims.common_hypotheses import BAD, BENIGN, GOOD, HARMFUL, STRICT, exact_point
 from derivations.benign_overfitting.claims.common_reasons import REASONS_TO_MEASURE
@@ -48,6 +48,7 @@ EXPECTED = {
     "Beyond.I1-I3": ("holds", P),
     "Beyond.invariants": ("holds", P),
     "F.3-index": ("fails", C),
+    "F.4-index": ("fails", C),
     "Cond.4.1": ("holds", M),
     "B.3": ("holds", C),
     "Eq.198-214": ("fails", P),
@@ -101,6 +102,7 @@ EXPECTED = {
     "5.4": ("holds", M),
     "Eq.73-76": ("holds", P),
     "Eq.77-85": ("holds", C),
+    "Eq.81-step": ("fails", P),
     "Prop.F-I": ("holds", M),
     "Prop.N-Q": ("holds", M),
     "Eq.26": ("fails", P),
@@ -303,6 +305,16 @@ def test_vertices_of_the_coefficient_bounds() -> None:
     assert least == {M: Fraction(1, 3) + Fraction(1, M) for M in least}, "1/2 holds up to M = 6"
 
 
+def test_sums_of_stage_one_are_small_in_their_own_regime_only(monkeypatch) -> None:
+    right = part_magnitude.sums
+    for benign in (True, False):
+        found = (part_magnitude.entries_small(benign), part_magnitude.rows_small(benign))
+        assert all(v.as_stated == "holds" for v in found)
+        monkeypatch.setattr(part_magnitude, "sums", lambda regime: right(not regime))
+        assert part_magnitude.entries_small(benign).as_stated == "fails"
+        monkeypatch.setattr(part_magnitude, "sums", right)
+
+
 def test_implications_ask_for_their_premises_only() -> None:
     yes, no = np.ones((3, 1), bool), np.array([[True], [False], [True]])
     assert implied([yes], yes).all() and not implied([yes], no).any() and implied([~yes], no).all()
@@ -315,7 +327,7 @@ FAULTS = {  # every failure, by fault; each is corrected where it is found
     "proof": {"D.8-proof"},
     "misprint": {
         *("Eq.4", "F.3-index", "Eq.198-214", "Eq.28", "E.1-intro", "F.4-chain", "Eq.242", "F.12-norm", "Eq.26"),
-        *("D.3-start", "Eq.158", "E.5", "5.4-time", "D.8-norm", "Eq.177"),
+        *("F.4-index", "Eq.81-step", "D.3-start", "Eq.158", "E.5", "5.4-time", "D.8-norm", "Eq.177"),
     },
 }
 
