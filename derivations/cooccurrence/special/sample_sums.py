@@ -6,8 +6,8 @@ left is G on the three special words and one sum :math:`H_i` over the irrelevant
 .. math::  G_k' = \frac1n\sum_{i\ni k}y_ig_i,\qquad H_i' = \frac{L-k_i}n\,y_ig_i,\qquad F_i=\sum_{k\in i}G_k+H_i ,
 
 from Gaussian starts of variance :math:`c_0^2/L` and :math:`c_0^2(L-k_i)/L`. Rates of scores and values between the
-special words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared with path
-matrices at one size and with level 3 at every size. Floats only: measurements.
+special words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared
+with path matrices at one size. Floats only: measurements.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Sums:
     L: int
     scale: Scales
 
-    def kept(self, keep: np.ndarray) -> Sums:
+    def kept(self, keep: slice) -> Sums:
         """The same run at some of its times."""
         return replace(self, taus=self.taus[keep], special=self.special[keep], rest=self.rest[keep])
 
