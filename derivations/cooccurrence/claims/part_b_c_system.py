@@ -593,7 +593,7 @@ def gram_system(lab: Laboratory) -> Verdict:
     if forces.as_stated != HOLDS:  # nothing else can be right then
         return forces
     form = _gram_form(flow, xi, D)
-    return forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
+    return on_toy(forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1")))
 
 
 @book.claim(
@@ -618,7 +618,7 @@ def shift(lab: Laboratory) -> Verdict:
         column = graph.substitute([rhs[names[i, j]] for i in range(TOY_WORDS)], unit)
         residuals |= {f"D_{i + 1}{j + 1}": node - D[i, j] for i, node in enumerate(column)}
         residuals[f"column {j + 1}"] = graph.add(column)
-    return identity(residuals, positive=("m",))
+    return on_toy(identity(residuals, positive=("m",)))
 
 
 @book.claim(
@@ -642,7 +642,7 @@ def dissipation(lab: Laboratory) -> Verdict:
     spent = spent + graph.add([D[place] * rhs[name] for place, name in np.ndenumerate(flow.matrices["KQ"])])
     shares = beta * graph.add(xi * xi) + sym("m1") * graph.add(xi * (V @ xi)) + _trace(D, Q, D.T) + _trace(D.T, K, D)
     atoms = {node: sym(f"force_{k}") for k, node in enumerate(dict.fromkeys([*xi, *D.ravel()])) if node.op != "num"}
-    return identity({"loss": graph.substitute([spent - shares], atoms)[0]}, positive=("m", "m1"))
+    return on_toy(identity({"loss": graph.substitute([spent - shares], atoms)[0]}, positive=("m", "m1")))
 
 
 @book.claim(
@@ -669,7 +669,7 @@ def rigid(lab: Laboratory) -> Verdict:
         residuals[f"mu{mu + 1}"] = graph.add(
             [s * a * (rhs[wv[j, mu]] - both[j]) for j, (a, s) in enumerate(zip(SIGNS, (1, -1), strict=True))]
         )
-    return identity(residuals, positive=("m",))
+    return on_toy(identity(residuals, positive=("m",)))
 
 
 @book.claim(
