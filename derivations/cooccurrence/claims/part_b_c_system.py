@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import sympy as sp
-from sympy.matrices.exceptions import ShapeError
 
 from odesys import (
     HOLDS,
@@ -56,8 +55,8 @@ MINI = Data(setting.words(3), [Sample(["mu1", "mu2"], +1, Fraction(1, 2)), Sampl
     parts=("W", "W_V", "W_K", "W_Q"),
     hypotheses=(),
     uses=["Eq.1", "Eq.2"],
-    statement=r"\dot W=a\,\xi^\top W_V^\top,\ \dot W_V=W^\top a\,\xi^\top,\ \dot W_K=W_Q\mathcal D^\top,\ \dot W_Q=W_K\mathcal D",
-    reading="The printed sums in matrix form, against derivatives of the loss by every weight, all weights symbols, at m = m_1 = 2, two samples of two words.",
+    statement=r"\partial_tw_j=\tfrac1n\sum_ig_iy_i\sum_la_jV^{(i)}p^{(i)}_l,\ \partial_tW_V=\tfrac1n\sum_ig_iy_i\sum_l\sum_ja_jw_j(X^{(i)}p^{(i)}_l)^\top,\ \partial_tW_K=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_l\sum_ja_jq^{(i)}_lp^{(i)\top}_l\mathrm{diag}\big(w_j^\top V^{(i)}-w_j^\top V^{(i)}p^{(i)}_l\big)X^{(i)\top},\ \partial_tW_Q=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_l\sum_ja_jK^{(i)}\mathrm{diag}\big(V^{(i)\top}w_j-w_j^\top V^{(i)}p^{(i)}_l\big)p^{(i)}_lx^{(i)\top}_l",
+    reading="The last forms of the four displays against derivatives of the loss by every weight, all weights symbols, at m = m_1 = 2, two samples of two words.",
 )
 def weight_gradients(lab: Laboratory) -> dict[str, Verdict]:
     """Scalar derivatives of the engine's loss in symbolic weights against the printed sums."""
@@ -204,41 +203,51 @@ def values(lab: Laboratory) -> Verdict:
 
 @book.claim(
     "C.3-transpose",
-    "Shapes in C.3, F.11 and F.16",
+    "Shapes of left sides",
     kind="identity",
-    where="Lemma C.3, proofs of Lemmas F.11 and F.16, left sides",
-    parts=("shapes",),
+    where="Lemma C.3 and Lemma F.16, second bullet; proofs of E.9, F.11, F.16, F.17",
+    parts=("values", "scores"),
     hypotheses=(),
     uses=["C.3"],
     expect="fails",
     insensitive="shapes of matrices, not the system",
-    statement=r"\nu W_V^\top W_V\mu,\quad\mu W_V^\top W_V\nu,\quad\mu W_K^\top W_Q\nu\ \text{are numbers}",
-    reading="Words are columns and W_V, W_K, W_Q have m rows: each product must be one number.",
+    statement=r"\nu W_V^\top W_V\mu\ \text{(C.3, E.9, F.11)},\quad\nu^\top W_KW_Q\mu\ \text{(F.16, F.17)}\quad\text{are numbers}",
+    reading="Words are columns and W_V, W_K, W_Q have m rows; Appendix C prints the equations themselves with their transposes.",
 )
-def shapes(lab: Laboratory) -> Verdict:
+def shapes(lab: Laboratory) -> dict[str, Verdict]:
     """Products of matrix symbols of these shapes."""
     m, d = sp.symbols("m d", integer=True, positive=True)
     word, other = sp.MatrixSymbol("nu", d, 1), sp.MatrixSymbol("mu", d, 1)
     V, K, Q = (sp.MatrixSymbol(name, m, d) for name in ("W_V", "W_K", "W_Q"))
 
-    def one_number(first: sp.MatrixExpr) -> Callable[[tuple[Any, Any]], bool | str]:
-        def check(pair: tuple[Any, Any]) -> bool | str:
-            try:
-                return bool((first * pair[0].T * pair[1] * other).shape == (1, 1))
-            except ShapeError as error:
-                return str(error)
+    def one_number(factors: tuple[sp.MatrixExpr, ...]) -> bool | str:
+        for left, right in pairwise(factors):
+            if left.shape[1] != right.shape[0]:
+                return f"{left.shape[0]} x {left.shape[1]} times {right.shape[0]} x {right.shape[1]} is not defined"
+        return bool((factors[0].shape[0], factors[-1].shape[1]) == (1, 1))
 
-        return check
+    def judged(factors: tuple[Any, ...], right: tuple[Any, ...], sentence: str, fixed: str, why: str) -> Verdict:
+        found = enumerate_all([factors], one_number, "products").witnessed(sentence, {"d": 64})
+        return found.correcting(fixed, enumerate_all([right], one_number, "products"), why).blaming(
+            "misprint", "lost-transpose"
+        )
 
-    pairs = [(V, V), (K, Q)]
-    printed, right = (enumerate_all(pairs, one_number(first), "products") for first in (word, word.T))
-    sentence = "a d x 1 word times the d x d matrix W_V^T W_V is not defined for d > 1, say d = 64"
-    fixed = r"\nu^\top W_V^\top W_V\mu,\ \mu^\top W_K^\top W_Q\nu"
-    return (
-        printed.witnessed(sentence, {"d": 64})
-        .correcting(fixed, right, "a word on the left is a row")
-        .blaming("misprint", "lost-transpose")
-    )
+    return {
+        "values": judged(
+            (word, V.T, V, other),
+            (word.T, V.T, V, other),
+            "a d x 1 word times the d x d matrix W_V^T W_V is not defined for d > 1, say d = 64",
+            r"\nu^\top W_V^\top W_V\mu",
+            "a word on the left is a row",
+        ),
+        "scores": judged(
+            (word.T, K, Q, other),
+            (word.T, K.T, Q, other),
+            "the 1 x d row nu^T times the m x d matrix W_K, and that times the m x d matrix W_Q, is not defined, say for d = 64",
+            r"\nu^\top W_K^\top W_Q\mu",
+            "the transpose of W_K is missing",
+        ),
+    }
 
 
 @book.claim(
@@ -250,8 +259,8 @@ def shapes(lab: Laboratory) -> Verdict:
     hypotheses=(),
     for_all=("n", "L", "m1"),
     uses=["B"],
-    statement=r"\partial_t\nu^\top W_Q^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_{i\ni\mu}g_iy_i\sum_ja_j\nu^\top W_Q^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_{l(i,\mu)})p_{l(i,\mu)}+(\mu\leftrightarrow\nu),\quad\partial_t\nu^\top W_K^\top W_K\mu=\dots,\quad\partial_t\nu^\top W_K^\top W_Q\mu=(1)+(2)+(3)+(4)",
-    reading=f"The three formulas, the last one with its four terms: all 36 equations {TOY_READING}.",
+    statement=r"\partial_t\nu^\top W_Q^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_{i\ni\mu}g_iy_i\sum_ja_j\nu^\top W_Q^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_{l(i,\mu)})p_{l(i,\mu)}+(\mu\leftrightarrow\nu),\quad\partial_t\nu^\top W_K^\top W_K\mu=\tfrac1{n\sqrt m}\sum_{i\ni\mu}g_iy_i\sum_l\sum_ja_j\nu^\top W_K^\top q_lp_{q\leftarrow l,k\leftarrow\mu}\big(w_j^\top v(\mu)-w_j^\top Vp_l\big)+(\mu\leftrightarrow\nu),\quad\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_{i\ni\mu}g_iy_i\sum_ja_j\nu^\top W_K^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_{l(i,\mu)})p_{l(i,\mu)}+\tfrac1{n\sqrt m}\sum_{i\ni\nu}g_iy_i\sum_l\sum_ja_j\mu^\top W_Q^\top q_lp_{q\leftarrow l,k\leftarrow\nu}\big(w_j^\top v(\nu)-w_j^\top Vp_l\big)",
+    reading=f"The paper splits each sum of the last one in two: all 36 equations {TOY_READING}.",
 )
 def keys_queries_scores(lab: Laboratory) -> dict[str, Verdict]:
     """Lemma C.4 entry by entry."""
@@ -271,12 +280,35 @@ def keys_queries_scores(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(),
     for_all=("n", "L", "m1"),
     uses=["B"],
-    statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_{l,j}a_j\nu^\top W_K^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_l)p_lx_l^\top\mu+\dots",
+    statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_{l,j}a_j\nu^\top W_K^\top K\,\mathrm{diag}(V^\top w_j-w_j^\top Vp_l)p_lx_l^\top\mu+\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_{l,j}a_j\mu^\top W_Q^\top q_lp_l^\top\mathrm{diag}(w_j^\top V-w_j^\top Vp_l)X^{(i)\top}\nu",
     reading=f"All 16 equations {TOY_READING}.",
 )
 def scores(lab: Laboratory) -> Verdict:
     """Eq. (7) entry by entry."""
     return appendix(lab, "KQ", "scores")
+
+
+@book.claim(
+    "Sec.4.3-text",
+    "Scores by the sub-network",
+    kind="identity",
+    origin="text",
+    where="Section 4.3, the display after Corollary 4.6",
+    parts=("the display",),
+    hypotheses=(),
+    for_all=("n", "L"),
+    uses=["Eq.7"],
+    statement=r"\partial_t\mu_1^\top W_K^\top W_Q\mu_2=\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_l\mu_1^\top W_K^\top K\,\mathrm{diag}\big(G(X^{(i)})-G(X^{(i)})^\top p_l\big)p_lx_l^\top\mu_2+\tfrac1{n\sqrt m}\sum_ig_iy_i\sum_l\mu_2^\top W_Q^\top q_lp_l^\top\mathrm{diag}\big(G(X^{(i)})-G(X^{(i)})^\top p_l\big)X^{(i)\top}\mu_1",
+    reading=f"Equation (7) summed over neurons: the equation of the two words {TOY_READING}.",
+)
+def scores_by_sub_network(lab: Laboratory) -> Verdict:
+    """The derived equation of level 1 against K D + D Q, with D from the printed sums."""
+    flow = toy_gram(lab)
+    _, D = toy_forces(flow)
+    K, Q = flow.layout.symbols["KK"], flow.layout.symbols["QQ"]
+    printed = graph.add([K[0, x] * D[x, 1] for x in range(TOY_WORDS)] + [D[0, x] * Q[x, 1] for x in range(TOY_WORDS)])
+    name = flow.matrices["KQ"][0, 1]
+    return on_toy(identity({"A_12": lab.equations(flow)[name] - printed}, positive=("m",)))
 
 
 # ---- the sub-network ---------------------------------------------------------------------------------------------
@@ -561,7 +593,7 @@ def gram_system(lab: Laboratory) -> Verdict:
     if forces.as_stated != HOLDS:  # nothing else can be right then
         return forces
     form = _gram_form(flow, xi, D)
-    return forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1"))
+    return on_toy(forces & identity({name: rhs[name] - node for name, node in form.items()}, positive=("m", "m1")))
 
 
 @book.claim(
@@ -586,7 +618,7 @@ def shift(lab: Laboratory) -> Verdict:
         column = graph.substitute([rhs[names[i, j]] for i in range(TOY_WORDS)], unit)
         residuals |= {f"D_{i + 1}{j + 1}": node - D[i, j] for i, node in enumerate(column)}
         residuals[f"column {j + 1}"] = graph.add(column)
-    return identity(residuals, positive=("m",))
+    return on_toy(identity(residuals, positive=("m",)))
 
 
 @book.claim(
@@ -610,7 +642,7 @@ def dissipation(lab: Laboratory) -> Verdict:
     spent = spent + graph.add([D[place] * rhs[name] for place, name in np.ndenumerate(flow.matrices["KQ"])])
     shares = beta * graph.add(xi * xi) + sym("m1") * graph.add(xi * (V @ xi)) + _trace(D, Q, D.T) + _trace(D.T, K, D)
     atoms = {node: sym(f"force_{k}") for k, node in enumerate(dict.fromkeys([*xi, *D.ravel()])) if node.op != "num"}
-    return identity({"loss": graph.substitute([spent - shares], atoms)[0]}, positive=("m", "m1"))
+    return on_toy(identity({"loss": graph.substitute([spent - shares], atoms)[0]}, positive=("m", "m1")))
 
 
 @book.claim(
@@ -637,7 +669,7 @@ def rigid(lab: Laboratory) -> Verdict:
         residuals[f"mu{mu + 1}"] = graph.add(
             [s * a * (rhs[wv[j, mu]] - both[j]) for j, (a, s) in enumerate(zip(SIGNS, (1, -1), strict=True))]
         )
-    return identity(residuals, positive=("m",))
+    return on_toy(identity(residuals, positive=("m",)))
 
 
 @book.claim(

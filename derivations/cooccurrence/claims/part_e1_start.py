@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import flint
+import numpy as np
 
 from odesys import Verdict, as_ball, graph, identity, sym
 
 from ..laboratory import Laboratory
+from ..special.phase_one_bounds import corner_points
 from ..special.tails import log_ball, product_tail, radius
 from .book import START, book
-from .common_hypotheses import CONDITION_1, NEURONS, SMALL
+from .common_hypotheses import CONDITION_1, NEURONS, PHASES, SMALL
+from .common_runs import likely, phase_one
 from .common_start import (
     START_POINTS,
     Case,
@@ -79,6 +83,18 @@ def signal_parts(lab: Laboratory) -> Verdict:
     return (sure & exact).with_constants(at_infinite_width="(1 + eps2)/6", low=0.1, high=0.25)
 
 
+def wide_start(lab: Laboratory) -> Verdict:
+    """The rate of every neuron, and so of their sum, at points of the boxes of phase 1."""
+
+    def inside(c: Case) -> bool:
+        low, high = first_gradient(c)
+        return bool(low > 0.1 and high < 0.25)
+
+    cases = [{**p, "c0": Fraction(p["c0"]).limit_denominator(10**6), "delta": Fraction(1, 10)} for p in corner_points()]
+    sure = certainly([c for c in cases if NEURONS.at(c) >= 0], inside, "points inside Condition 1")
+    return sure.proving(f"the bounds of Lemma 4.1 for each neuron, summed, {EVENTS}", m="listed")
+
+
 @book.claim(
     "4.1",
     "Target words learn at once",
@@ -137,6 +153,70 @@ def first_constant(lab: Laboratory) -> Verdict:
     return found.correcting(r"\tfrac16\pm0.01", sixth, "the factor g(0) = 1/2 was dropped").blaming(
         "constant", "lost-half"
     )
+
+
+@book.claim(
+    "E.4-proof/m",
+    "How large m must be",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma E.4, last sentence",
+    source="damaged",
+    parts=("neurons", "values"),
+    hypotheses=(),
+    uses=["E.5"],
+    insensitive="a statement about numbers, not about the system",
+    statement=r"m\ge Cm_1\log^2\tfrac{m_1}\delta\Rightarrow|\varepsilon_1|\le0.01\sigma_1^2m;\quad m\ge C'L\log\tfrac{2nL}\delta\Rightarrow|\varepsilon_2|\le0.01\sigma_0^2m",
+    reading="With the bounds of the display before it; the power of the first logarithm is read in. C = 240000 and C' = 41000, at listed sizes.",
+)
+def how_wide(lab: Laboratory) -> dict[str, Verdict]:
+    """Both bounds at the smallest m that is allowed; they fall with m."""
+
+    def neurons(c: Case) -> bool:
+        u, v = log_ball(2 * c["m1"] ** 2 / c["delta"]), log_ball(c["m1"] / c["delta"])
+        m = 240_000 * c["m1"] * v**2
+        return bool(
+            flint.arb(c["m1"]).sqrt() * ((4 * u / m).sqrt() + 4 * u / m) * v.sqrt() <= as_ball(Fraction(1, 100))
+        )
+
+    def values(c: Case) -> bool:
+        u = log_ball(2 * c["n"] * c["L"] / c["delta"])
+        m = 41_000 * c["L"] * u
+        return bool(flint.arb(c["L"]).sqrt() * ((4 * u / m).sqrt() + 4 * u / m) <= as_ball(Fraction(1, 100)))
+
+    deltas = (Fraction(1, 10), Fraction(1, 1000))
+    first = [{"m1": 10**k, "delta": delta} for k in range(13) for delta in deltas]
+    second = [{"n": n, "L": L, "delta": delta} for n in (30, 3000, 10**9) for L in (4, 40, 4000) for delta in deltas]
+    return {
+        "neurons": certainly(first, neurons, "pairs (m1, delta)").proving("the bound falls with m", m1="listed"),
+        "values": certainly(second, values, "triples (n, L, delta)").proving("the bound falls with m", n="listed"),
+    }
+
+
+@book.claim(
+    "Sec.4.1-text",
+    "How long mu1 takes",
+    kind="order",
+    origin="text",
+    where="Section 4.1, after Lemma 4.1",
+    parts=("rate", "time"),
+    hypotheses=(*PHASES, NEURONS),
+    uses=["4.1"],
+    statement=r"\partial_tG^{(t)}(\mu_1)=\Theta((\sigma_0^2+\sigma_1^2)mm_1),\ \text{so}\ G(\mu_1)\ \text{reaches a constant after}\ O\big(1/((\sigma_0^2+\sigma_1^2)mm_1)\big)",
+    reading="The rate at the start, on the events of 4.1; G(mu1) and G(mu2) are above 0.1 at tau = 2 along networks.",
+)
+def time_of_first_word(lab: Laboratory) -> dict[str, Verdict]:
+    """The rate of 4.1 summed over neurons, and G at tau = 2."""
+
+    def early(run: Any) -> np.ndarray:
+        return np.asarray(run.G[run.taus == 2.0, :2][0])
+
+    tried = "tried: the rate is certain at t = 0; up to tau = 2 its change was not bounded below"
+    what = "G(mu1) and G(mu2) are above 0.1 at tau = 2"
+    return {
+        "rate": wide_start(lab),
+        "time": likely(lab, what, lambda r: (early(r) > 0.1).all(), early, phase_one, ("m", "m1", "c0"), tried),
+    }
 
 
 @book.claim(

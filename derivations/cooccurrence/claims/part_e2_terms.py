@@ -7,17 +7,20 @@ Appendix D; that the derived system has the equations it starts from is checked 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import flint
 
-from odesys import HOLDS, Verdict, graph, identity
+from odesys import HOLDS, Verdict, as_ball, graph, identity
 
 from ..laboratory import Laboratory
 from ..special.phase_one_bounds import DELTA, HALF, T1, Bounds, Cell, Start, everywhere, mean_slope, score_gain
 from .book import book, toy_neurons
-from .common_hypotheses import PHASES
+from .common_hypotheses import MANY_NEURONS, PHASES
 from .common_runs import phase_one, two_routes
+from .common_start import certainly
 from .part_b_c_system import level_zero
 
 LOGS = "log(2nLd m m_1/delta) for what the tilde hides"
@@ -154,6 +157,39 @@ def mixed_change(lab: Laboratory) -> Verdict:
 
 
 @book.claim(
+    "E.7-proof",
+    "The change is below the start",
+    kind="inequality",
+    origin="proof",
+    where="Section E.2, the sentence after Lemma E.7",
+    parts=("inequality",),
+    hypotheses=(*PHASES, MANY_NEURONS),
+    uses=["E.3", "E.7"],
+    insensitive="a statement about the parameters, whatever is trained",
+    statement=r"\widetilde O(LR_P\sigma_0\sigma_1\sqrt m)+\tfrac{4R}L<\sigma_0\sigma_1\sqrt{m/L}",
+    reading="R = 21/m_1, R_P 100 times the order of E.3, the logarithm for the tilde: it asks m_1 > (84/c_0)^2, a polylogarithm; nothing uses it.",
+)
+def change_below_start(lab: Laboratory) -> Verdict:
+    """Both terms over the right side, at the smallest m_1 that is allowed and above it."""
+    cases = [
+        {"n": n, "L": L, "m": m, "m1": factor * 7200 * int(1 / c0**2), "c0": c0}
+        for (n, L), m, factor, c0 in product(
+            ((30, 4), (60, 5), (3000, 40)), (10**30, 10**32), (1, 10, 100), (Fraction(1, 2000), Fraction(1, 20000))
+        )
+    ]
+
+    def below(c: Any) -> bool:
+        n, L, m, m1 = (flint.arb(c[name]) for name in ("n", "L", "m", "m1"))
+        tilde = (2 * n**2 * L**2 * m * m1 * 20).log()
+        first = CONSTANT * tilde * (m ** (-flint.arb(1) / 2) + L**2 / m) * L.sqrt()
+        return bool(first + 84 / (as_ball(c["c0"]) * m1.sqrt()) < 1)
+
+    return certainly(cases, below, "points inside Condition 1").proving(
+        "both terms over sigma_0 sigma_1 sqrt(m/L)", m="listed"
+    )
+
+
+@book.claim(
     "E.9",
     "Value Gram matrix in phase 1",
     kind="order",
@@ -208,7 +244,7 @@ def cross_ratio(c: Cell, x: Bounds) -> flint.arb:
     where="Lemma E.11",
     parts=("bound",),
     hypotheses=PHASES,
-    uses=["E.5", "E.12"],
+    uses=["E.5", "E.12", "E.11-proof"],
     statement=r"\Big|\tfrac1n\sum_{i\ni\mu_1}g_iy_i\sum_l\sum_{k\ne j}a_k\langle w_j,w_k\rangle p_{q\leftarrow l,k\leftarrow\mu_1}\Big|\le\tfrac{|\{i\ni\mu_1\}|}n\widetilde O(\sigma_1^2\sqrt{mm_1})",
     reading=f"For every neuron and word, up to T_1, {EVENTS}, with {LOGS}.",
 )
@@ -225,7 +261,7 @@ def first_term(lab: Laboratory) -> Verdict:
     where="Proof of Lemma E.11, last two displays",
     parts=("p", "display"),
     hypotheses=PHASES,
-    uses=["E.11", "E.3"],
+    uses=["E.3", "E.5", "E.12"],
     statement=r"p_{q\leftarrow l,k\leftarrow\mu_1}\le\tfrac1L+\tfrac1{L^2}+R_P,\quad\tfrac\alpha n\sum_{i\ni\mu_1}g_iy_i\sum_l\sum_{k\ne j}a_k\dot\sigma_{i,l,k}\langle w_j,w_k\rangle p_{q\leftarrow l,k\leftarrow\mu_1}\le\alpha\tfrac{|\{i\ni\mu_1\}|}n\widetilde O(\sigma_1^2\sqrt{mm_1}L)",
     reading="alpha and sigma-dot are 1, as outputs are linear in every neuron; the display is then looser than its lemma by L.",
 )
@@ -267,6 +303,7 @@ def mixed_size(c: Cell, x: Bounds) -> flint.arb:
     parts=("rate", "change"),
     hypotheses=PHASES,
     uses=["C.2", "E.7", "D.5"],
+    repairs=["D.5"],
     statement=r"|\partial_t\langle w_{j_1},w_{j_2}\rangle|\le2L\Big(\sigma_1\sigma_0\sqrt{\tfrac mL\log\tfrac{m_1nL}\delta}+\widetilde O(LR_P\sigma_0\sigma_1\sqrt m)+\tfrac{4R}L\Big),\quad|\Delta\langle w_{j_1},w_{j_2}\rangle|\le t\cdot(\text{the same})",
     reading="All printed constants, delta = 0.1; the two that D.5 lacks is made up for by the mean of g, at most 0.51.",
 )
@@ -346,8 +383,8 @@ def irrelevant_growth(lab: Laboratory) -> Verdict:
     parts=("rate",),
     hypotheses=PHASES,
     uses=["E.14"],
-    statement=r"\partial_ta_jw_j^{(t)}W_V^{(t)}\mu_3\le\widetilde O(\sigma_1^2m)\quad(t\le T_1)",
-    reading="In absolute value, for all neurons, without the tilde; the printed superscripts (0) mean (t).",
+    statement=r"\partial_ta_jw_j^{(0)}W_V^{(0)}\mu_3\le\widetilde O(\sigma_1^2m)\quad(t\le T_1)",
+    reading="In absolute value, for all neurons, without the tilde, and for all t <= T_1 too, which the superscripts (0) are meant to be.",
 )
 def common_growth(lab: Laboratory) -> Verdict:
     """All terms of the rate over sigma_1^2 m: the change of E.26's first item without T_1."""

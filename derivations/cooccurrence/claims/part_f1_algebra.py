@@ -296,8 +296,8 @@ LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambd
     reading="Both at most 1/10, with 1 +- epsilon in b too; -A_c is S_c times a number in [9/10, 1]; C = 2/3.",
 )
 def root_interval(lab: Laboratory) -> dict[str, Verdict]:
-    """Q(1) > 0 > Q(2) for Q = a R^2 + b R + c, where a < 0 < c: at the corners of r and of A_c/S_c, of nonnegative differences."""
-    s2, s4, p, q, k = sp.symbols("S2 S4 p q k", nonnegative=True)  # S_3 = S_4 + q, S_2 = S_4 + p, S_1 = max + k
+    """Q(1) > 0 > Q(2) for Q = a R^2 + b R + c, where a < 0 < c: at the corners of r and of the A_c/S_c."""
+    s4, p, q, k = sp.symbols("S4 p q k", nonnegative=True)
     r, *w = sp.symbols("r w1 w2 w3 w4")
     orders = {
         "S_2 is larger": {"S1": s4 + p + q + k, "S2": s4 + p + q, "S3": s4 + q, "S4": s4},

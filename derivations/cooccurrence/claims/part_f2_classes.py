@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 from scipy.special import expit
 
 from odesys import Measurement, Verdict, measure
 
 from ..laboratory import Laboratory
+from ..special.phase_one_bounds import Bounds, Cell, mean_slope
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
 from ..special.trajectories import Course
@@ -19,7 +22,8 @@ from .common_hypotheses import PHASES, TIED
 from .common_limit import as_regression, hitting_time, margins, states, tied_points
 from .common_runs import ALL, C0, M1, T1, L, N, always, late, likely, ordered, phase_two
 from .part_b_c_system import beta_rate
-from .part_e3_end import SANDWICH
+from .part_e2_terms import EVENTS, at_most, certain, even
+from .part_e3_end import SANDWICH, beta_bounds, softmax_speed
 
 LONGEST = 1e37  # of runs up to poly(m)
 State = dict[str, float]
@@ -97,6 +101,35 @@ def phase_two_begins(lab: Laboratory) -> Verdict:
 
 
 FINITE = "loss times tau tends to (17 + 2a + b)/Delta (Beyond.finite_n), from 6 to 17 for all n and L here; a factor two for tau < 10^3"
+
+
+@book.claim(
+    "F.3-proof",
+    "The small terms at T_1",
+    kind="order",
+    origin="proof",
+    where="Proof of Lemma F.3, the displays of the gradient of W and of the softmax",
+    parts=("gradient of W", "over beta", "softmax", "softmax over beta"),
+    hypotheses=PHASES,
+    uses=["E.10", "D.3", "E.24", "E.27"],
+    statement=r"\max_\mu\Big|\sum_ja_j\partial_tw_j^{(T_1)}W_V^{(T_1)}\mu\Big|=O(\sigma_0^2mm_1),\ \text{over}\ \textstyle\sum\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle:\ \widetilde O(\tfrac{m_1}{Lm});\quad\max_i\Big|\sum_{l_1,l_2}G(X^{(i)}_{l_2})\partial_tp_{l_1,l_2}\Big|=\widetilde O(\tfrac1{\sqrt m}),\ \text{over the same}:\ \widetilde O(\tfrac1{m^{3/2}})",
+    reading=f"Up to T_1, {EVENTS}, constant 100; sigma_0^2/sigma_1^2 is c_0^2 m_1/(Lm), and beta at least 9/10.",
+)
+def small_terms_late(lab: Laboratory) -> dict[str, Verdict]:
+    """m_1 Gamma xi, and L^2 |G| times the rate of p, by the bootstrap."""
+
+    def values(c: Cell, x: Bounds) -> flint.arb:
+        return mean_slope() * (x["V_diag"] * even(x) + x["V_off"] * c.power(L=1, m=-Fraction(1, 2)))
+
+    def softmax(c: Cell, x: Bounds) -> flint.arb:
+        rate = softmax_speed(c, x, False) * (c.power(L=-1) + c.power(m=-Fraction(1, 2)))
+        return x["G"] * rate * c.power(L=1, m=-Fraction(1, 2))
+
+    first, second = at_most(lab, values), at_most(lab, softmax)
+    size = certain(lab, beta_bounds)
+    return {"gradient of W": first, "over beta": first & size, "softmax": second, "softmax over beta": second & size}
+
+
 POSITIVE = (
     "tried: by (5) it grows while all margins are positive, which is item (h) of F.1; at T_1 beta is certified (E.27)"
 )

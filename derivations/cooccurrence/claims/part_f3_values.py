@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, equal, graph, measure, sym
+from odesys import Measurement, Verdict, equal, graph, identity, measure, sym
 
 from ..laboratory import Laboratory
 from ..special.quadratures import quadrature_run
@@ -183,6 +183,32 @@ def irrelevant_part(lab: Laboratory) -> Verdict:
         return max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
 
     return measure("the irrelevant part at T*", points, part).order("m", 0, "O") & as_regression(lab, points[0], 1e9)
+
+
+@book.claim(
+    "F.8-proof",
+    "The solved equation",
+    kind="identity",
+    origin="proof",
+    where="Proof of Theorem F.8, the equation dL/dt = -C_1 L^2",
+    parts=("derivative", "solution"),
+    hypotheses=(),
+    insensitive="an identity of one function",
+    statement=r"\tfrac{d\mathcal L}{dt}=-C_1\mathcal L^2\Rightarrow\tfrac d{dt}(C_1t-\mathcal L^{-1}+C_2)=0\Rightarrow\mathcal L(t)=\tfrac1{C_1t+C_2}",
+    reading="The second line is 1/L^2 times the equation; C_2 is 1/L at t = 0.",
+)
+def solved(lab: Laboratory) -> dict[str, Verdict]:
+    """d(1/L)/dt = -L'/L^2, and the derivative of the solution."""
+    t, C1, C2, rate, L = (sym(name) for name in ("t", "C1", "C2", "rate", "loss"))
+    chain = C1 + rate / L**2  # d/dt (C_1 t - 1/L + C_2)
+    on_flow = graph.substitute([chain], {rate: -C1 * L**2})[0]
+    curve = 1 / (C1 * t + C2)
+    slope = graph.gradient(curve, [t])[0]
+    positive = ("C1", "C2", "t", "loss")
+    return {
+        "derivative": identity({"constant": on_flow}, positive=positive),
+        "solution": identity({"equation": slope + C1 * curve**2}, positive=positive),
+    }
 
 
 @book.claim(

@@ -10,7 +10,6 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         "at the infinite-width start all scores are zero, so the rates of G there do not know what they are multiplied by",
     ),
     ("G", "4.2 E.16", "labels cancel on the common word: the rate is zero at the start, and twice zero is zero"),
-    ("scale unscaled", "D.7-proof", "it is about states with all scores zero, whatever multiplies them"),
     ("beta wide", "Beyond.rigid", "a multiple of zero is zero, and the second part does not read these equations"),
     (
         "labels",

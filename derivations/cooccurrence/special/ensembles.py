@@ -19,7 +19,7 @@ has to be below `NEGLIGIBLE`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -137,13 +137,35 @@ def _number(node: Any, at: Mapping[str, float]) -> float:
     return float(expression.subs({s: at[str(s)] for s in expression.free_symbols}))
 
 
+class Tables(Mapping[str, np.ndarray]):
+    """Path matrices by leaf, time first: start plus change, added when asked for, since runs are many."""
+
+    def __init__(self, start: Arrays, changes: Mapping[str, np.ndarray]) -> None:
+        self._start, self._changes = start, changes
+
+    def __getitem__(self, leaf: str) -> np.ndarray:
+        return np.asarray(self._start[leaf] + self._changes[leaf])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._changes)
+
+    def __len__(self) -> int:
+        return len(self._changes)
+
+
 @dataclass(frozen=True, eq=False)
 class Sampled(Course):
-    """One network of an ensemble: a level-0 course whose rates and forces come from the matrix form."""
+    """One network of an ensemble: a level-0 course by the changes since its start; `states` are made when asked for."""
 
     speeds: np.ndarray = None  # type: ignore[assignment]
     pulls: tuple[np.ndarray, np.ndarray] = None  # type: ignore[assignment]
     changes: Mapping[str, np.ndarray] = None  # type: ignore[assignment]
+    start: Arrays = None  # type: ignore[assignment]
+
+    @property
+    def tables(self) -> Tables:  # type: ignore[override]
+        """Path matrices by leaf, time first."""
+        return Tables(self.start, self.changes)
 
     @cached_property
     def rates(self) -> np.ndarray:
@@ -292,27 +314,29 @@ def _courses(
 ) -> list[Sampled]:
     count, segments = len(start["WV"]), {s.leaf: s.index for s in flow.layout.segments}
     dimension = flow.system.dimension
-    states, speeds = (np.zeros((count, len(taus), dimension)) for _ in range(2))
+    speeds = np.zeros((count, len(taus), dimension))
     xi, D = [], []
     for k, change in enumerate(changes):
         x = {leaf: start[leaf] + change[leaf] for leaf in LEAVES}
         rates = moving.rates(x)
         for leaf, index in segments.items():
-            states[:, k, index], speeds[:, k, index] = x[leaf], rates[leaf] / scale.B
+            speeds[:, k, index] = rates[leaf] / scale.B
         pulls = moving.forces(x)
         xi.append(pulls[0])
         D.append(pulls[1])
     every_xi, every_D = np.array(xi), np.array(D)
+    along = {leaf: np.array([change[leaf] for change in changes]) for leaf in LEAVES}
     return [
         Sampled(
             flow,
             scale,
             np.array(taus),
-            states[s],
+            np.empty((len(taus), 0)),
             a,
             speeds[s],
             (every_xi[:, s], every_D[:, s]),
-            {leaf: np.array([change[leaf][s] for change in changes]) for leaf in LEAVES},
+            {leaf: table[:, s] for leaf, table in along.items()},
+            {leaf: table[s] for leaf, table in start.items()},
         )
         for s in range(count)
     ]
@@ -321,7 +345,10 @@ def _courses(
 def gap_to_derived(run: Sampled) -> float:
     """Largest relative gap, path matrix by path matrix, of the rates to those of the derived field."""
     field = run.flow.system.compile({p: run.scale.parameters[p] for p in run.flow.system.parameters})
-    derived = np.array([field(0.0, x) for x in run.states]) / run.scale.B
+    states = np.zeros_like(run.rates)
+    for segment in run.flow.layout.segments:
+        states[:, segment.index] = run.tables[segment.leaf]
+    derived = np.array([field(0.0, x) for x in states]) / run.scale.B
     gaps = []
     for segment in run.flow.layout.segments:
         own, known = run.rates[:, segment.index], derived[:, segment.index]

@@ -6,8 +6,8 @@ left is G on the three special words and one sum :math:`H_i` over the irrelevant
 .. math::  G_k' = \frac1n\sum_{i\ni k}y_ig_i,\qquad H_i' = \frac{L-k_i}n\,y_ig_i,\qquad F_i=\sum_{k\in i}G_k+H_i ,
 
 from Gaussian starts of variance :math:`c_0^2/L` and :math:`c_0^2(L-k_i)/L`. Rates of scores and values between the
-special words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared with path
-matrices at one size and with level 3 at every size. Floats only: measurements.
+special words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared
+with path matrices at one size. Floats only: measurements.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Sums:
     L: int
     scale: Scales
 
-    def kept(self, keep: np.ndarray) -> Sums:
+    def kept(self, keep: slice) -> Sums:
         """The same run at some of its times."""
         return replace(self, taus=self.taus[keep], special=self.special[keep], rest=self.rest[keep])
 
@@ -92,6 +92,16 @@ class Sums:
         """Rates of G per unit of tau."""
         return np.hstack([self.pull @ self.has, self.pull])
 
+    @cached_property
+    def forces(self) -> np.ndarray:
+        """sum of g y (G(key) - F/L)/n over the samples with both words, key and query, (k, 3, 3)."""
+        total = np.zeros((len(self.taus), 3, 3))
+        for places in self.classes.values():
+            h, pull = self.has[places[0]], self.pull[:, places]
+            whole, mean = pull.sum(axis=1), (pull * self.outputs[:, places]).sum(axis=1) / self.L
+            total += (self.special * whole[:, None] - mean[:, None])[:, :, None] * np.outer(h, h)
+        return total
+
     def R(self) -> np.ndarray:
         """-dG(mu3) / max(dG(mu1), dG(mu2))."""
         return np.asarray(-self.G_rate[:, 2] / self.G_rate[:, :2].max(axis=1))
@@ -104,10 +114,7 @@ class Sums:
             return np.asarray((outer + outer.transpose(0, 2, 1)) / s.B)
         if leaf != "KQ":
             raise IntegrationError(f"a network of infinite width has no rate of {leaf}")
-        both = np.einsum("ki,ia,ib->kab", self.pull, self.has, self.has)
-        mean = np.einsum("ki,ia,ib->kab", self.pull * self.outputs / self.L, self.has, self.has)
-        D = (G[:, :, None] * both - mean) / (self.L * np.sqrt(s.m))  # key, query
-        return np.asarray(2 * s.k0 * D / s.B)
+        return np.asarray(2 * s.k0 * self.forces / (s.B * self.L * np.sqrt(s.m)))
 
 
 def _frame(lab: Laboratory, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[int, np.ndarray]]:

@@ -133,8 +133,14 @@ class Course:
 
     def rate(self, leaf: str) -> np.ndarray:
         """Rates of one path matrix, time first."""
-        (segment,) = (s for s in self.flow.layout.segments if s.leaf == leaf)
-        return self.rates[:, segment.index]
+        if leaf not in self._known_rates:
+            (segment,) = (s for s in self.flow.layout.segments if s.leaf == leaf)
+            self._known_rates[leaf] = self.rates[:, segment.index]
+        return self._known_rates[leaf]
+
+    @cached_property
+    def _known_rates(self) -> dict[str, np.ndarray]:
+        return {}
 
     @cached_property
     def G_rate(self) -> np.ndarray:
