@@ -1,6 +1,10 @@
 """What a wheel contains, and the version: written once."""
 
+import functools
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -57,3 +61,44 @@ def test_the_table_of_moved_modules_is_true() -> None:
         places = [ROOT / room[1] / name if room else ROOT / name for name in names if room or "/" in name]
         lost += [str(p) for p in places if not (p.is_dir() or p.with_suffix(".py").exists())]
     assert len(rows) > 30 and lost == []
+
+
+def test_what_users_are_told_to_run_is_in_the_wheel() -> None:
+    """Checkers go to share/odesys; `odesys.check` finds them there."""
+    named = PROJECT["tool"]["setuptools"]["data-files"]["share/odesys"]
+    assert {p for glob in named for p in ROOT.glob(glob)} == set((ROOT / "tools").glob("check_*.py"))
+
+
+def test_the_sources_for_distribution_can_run_their_tests() -> None:
+    text = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
+    for folder in ("tests", "tools", "benchmarks", "examples", "docs"):
+        assert f"graft {folder}\n" in text and (ROOT / folder).is_dir()
+    for file in ("CHANGELOG.md", "CONTRIBUTING.md", "Makefile"):
+        assert file in text
+
+
+def test_nobody_is_told_to_install_a_name_that_is_not_ours() -> None:
+    """The name of this project on an index of packages may be somebody else's."""
+    files = [p for folder in (*PACKAGES, "docs", "examples") for p in (ROOT / folder).rglob("*") if p.is_file()]
+    texts = {
+        p: p.read_text(encoding="utf-8") for p in (*files, ROOT / "README.md") if p.suffix in (".py", ".md", ".ipynb")
+    }
+    assert len(texts) > 300
+    assert [str(p) for p, text in texts.items() if re.search(r"pip3? install[^\n`]*[ '\"]odesys", text)] == []
+
+
+@pytest.mark.nightly
+def test_a_wheel_works_in_an_environment_of_its_own(tmp_path: Path) -> None:
+    """Built by setuptools from a copy; checkers run from it, and the commands beside folders with our names."""
+    run = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(".venv", ".git", "results", "_build"))
+    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", "wheels", "./copy"])
+    (wheel,) = (tmp_path / "wheels").glob("*.whl")
+    run([sys.executable, "-m", "venv", "--system-site-packages", "env"])
+    python = str(tmp_path / "env" / "bin" / "python")
+    run([python, "-m", "pip", "install", "--no-deps", "--force-reinstall", str(wheel)])
+    shutil.rmtree(tmp_path / "copy")
+    (tmp_path / "numerics").mkdir()
+    (tmp_path / "numerics" / "__init__.py").touch()
+    assert "two_mixture" in run([python, "-m", "odesys", "list"]).stdout
+    assert (tmp_path / "env" / "share" / "odesys" / "check_enclosure.py").is_file()

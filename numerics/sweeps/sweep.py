@@ -259,7 +259,7 @@ def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, PointR
         from distributed import Client, KilledWorker
         from distributed import wait as wait_for
     except ImportError:
-        raise OdesysError("--dask needs the packages dask and distributed: pip install 'odesys[sweep]'") from None
+        raise OdesysError("--dask needs the packages dask and distributed: pip install dask distributed") from None
     try:
         client = Client(address, timeout="10s", set_as_default=False)  # the cluster is the user's
     except (OSError, TimeoutError, ValueError) as error:
