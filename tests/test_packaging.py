@@ -92,7 +92,7 @@ def test_a_wheel_works_in_an_environment_of_its_own(tmp_path: Path) -> None:
     """Built by setuptools from a copy; checkers run from it, and the commands beside folders with our names."""
     run = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True, text=True)
     shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(".venv", ".git", "results", "_build"))
-    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", "wheels", "./copy"])
+    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", "wheels", "./copy"])
     (wheel,) = (tmp_path / "wheels").glob("*.whl")
     run([sys.executable, "-m", "venv", "--system-site-packages", "env"])
     python = str(tmp_path / "env" / "bin" / "python")
