@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import odesys
 
@@ -85,6 +86,38 @@ def test_nobody_is_told_to_install_a_name_that_is_not_ours() -> None:
     }
     assert len(texts) > 300
     assert [str(p) for p, text in texts.items() if re.search(r"pip3? install[^\n`]*[ '\"]odesys", text)] == []
+
+
+def versions(lines: list[str], sign: str) -> dict[str, tuple[int, ...]]:
+    pairs = (line.split(sign) for line in lines)
+    return {name.lower(): tuple(int(part) for part in re.findall(r"\d+", version)[:3]) for name, version in pairs}
+
+
+def test_tested_versions_are_at_or_above_their_floors() -> None:
+    tested = versions((ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines(), "==")
+    project = PROJECT["project"]
+    wanted = [
+        *project["dependencies"],
+        *project["optional-dependencies"]["dev"],
+        *project["optional-dependencies"]["sweep"],
+    ]
+    floors = versions(wanted, ">=")
+    assert [name for name, floor in floors.items() if name not in tested or tested[name] < floor] == []
+
+
+def test_the_job_at_the_lower_bounds_has_every_floor() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "bounds.py"), "lowest"], capture_output=True, text=True, check=True
+    )
+    assert versions(done.stdout.split(), "==") == versions(PROJECT["project"]["dependencies"], ">=")
+
+
+def test_no_example_has_a_deadline() -> None:
+    """The first one compiles, and machines are busy; a test fails alone that passes in company."""
+    assert settings.default is not None and settings.default.deadline is None
+    files = [p for folder in ("tests", "benchmarks") for p in (ROOT / folder).rglob("*.py")]
+    given = [d for p in files for d in re.findall(r"\bdeadline=(\w+)", p.read_text(encoding="utf-8"))]
+    assert given and set(given) == {"None"}
 
 
 @pytest.mark.nightly
