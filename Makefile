@@ -15,7 +15,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help results docs browser test test-all lint clean $(PAPERS:%=results-%)
+.PHONY: help results docs browser tex test test-all lint clean $(PAPERS:%=results-%)
 
 help:
 	@echo "make results    derive, verify, simulate, compare and draw every paper; read $(RESULTS)/index.html"
@@ -24,6 +24,7 @@ help:
 	@echo "make docs       the documentation site, offline: read docs/_build/html/index.html"
 	@echo "make lint       layout, style, directions of imports and types"
 	@echo "make browser    install Chromium for the test of the report, where apt-get can; otherwise that test is skipped"
+	@echo "make tex        install pdflatex for the tests that compile documents, where apt-get can"
 	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
 
 $(CREATED):
@@ -67,6 +68,13 @@ browser:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
 		chromium chromium-driver fonts-dejavu-core >/dev/null; } \
 		|| echo "no browser could be installed; the test of the report in a browser will be skipped"
+
+# Best effort, as well.
+tex:
+	@command -v pdflatex >/dev/null || { \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+		texlive-latex-base texlive-latex-recommended texlive-pictures lmodern >/dev/null; } \
+		|| echo "no TeX could be installed; the tests that compile documents will be skipped"
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check .

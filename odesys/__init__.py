@@ -38,7 +38,13 @@ def __getattr__(name: str) -> Any:
 
         hint = "".join(f"; did you mean {near}?" for near in get_close_matches(name, __all__, 1))
         raise AttributeError(f"odesys has no public name {name!r}, odesys.__all__ lists them{hint}", name=name)
-    module = import_module(_MODULES[name])
+    try:
+        module = import_module(_MODULES[name])
+    except ImportError:
+        from .neighbours import find_neighbours
+
+        find_neighbours()  # says so if another package of the same name was found
+        module = import_module(_MODULES[name])
     value = getattr(module, name) if hasattr(module, name) else import_module(f"{module.__name__}.{name}")
     globals()[name] = value
     return value

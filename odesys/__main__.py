@@ -6,6 +6,14 @@ import sys
 def main() -> None:
     """Load the commands and run the one on the command line."""
     try:
+        from .errors import OdesysError
+        from .neighbours import find_neighbours
+
+        try:
+            find_neighbours()
+        except OdesysError as error:
+            print(f"odesys: {error}", file=sys.stderr)
+            sys.exit(2)
         from .cli.commands import main as run
 
         run()

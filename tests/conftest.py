@@ -7,8 +7,12 @@ which values kept on disk would hide.
 import os
 import signal
 
+from hypothesis import settings
+
 from odesys.expr import gc_pause
 
+settings.register_profile("patient", deadline=None)  # the first example compiles, and machines are busy
+settings.load_profile("patient")
 os.environ["ODESYS_MEASUREMENTS"] = "anew"
 os.environ["COLUMNS"] = "200"  # lines are not broken, but in the tests that are about that
 signal.signal(signal.SIGINT, signal.default_int_handler)

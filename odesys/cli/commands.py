@@ -377,7 +377,8 @@ def verify(
     ] = None,
     errata: Annotated[Path | None, typer.Option("--errata", metavar="FILE", help="Errata as .md or .tex.")] = None,
     certificates: Annotated[
-        Path | None, typer.Option("--certificates", metavar="DIR", help="Write certificates for tools/check_*.")
+        Path | None,
+        typer.Option("--certificates", metavar="DIR", help="Write certificates for python -m odesys.check."),
     ] = None,
     proofs: Annotated[
         Path | None, typer.Option("--proofs", metavar="DIR", help="Write proofs as Coq files and have them checked.")

@@ -6,6 +6,7 @@ statement in ``<% %>``, since braces are TeX's; text that is not TeX goes throug
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"{\char34}",  # \textquotedbl is not in every encoding of fonts
 } | {c: "\\" + c for c in "{}_&%#$"}
 _GREEK = (
     "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau varphi chi psi "
@@ -47,6 +48,9 @@ _SIGNS = {
 _QUOTES = {"“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---", "…": r"\dots{}"}
 
 
+_BREAKS = re.compile(r"\s*[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+
+
 def html_templates(package: str, folder: str = "templates", **filters: Callable[..., Any]) -> Environment:
     """The HTML templates of a package, with filters of its own."""
     return _environment(package, folder, filters, autoescape=True)
@@ -57,7 +61,7 @@ def tex_templates(package: str, folder: str = "templates", **filters: Callable[.
     return _environment(
         package,
         folder,
-        {"plain": plain, **filters},
+        {"plain": plain, "formula": formula, **filters},
         autoescape=False,
         keep_trailing_newline=True,
         block_start_string="<%",
@@ -79,9 +83,9 @@ def _environment(package: str, folder: str, filters: Mapping[str, Callable[..., 
 
 
 def plain(text: Any) -> str:
-    """Text with everything that TeX would act on, or not know, made harmless."""
+    """Text with everything that TeX would act on, or not know, made harmless; a blank line would end a paragraph."""
     out = []
-    for c in str(text):
+    for c in _BREAKS.sub(" ", str(text)):
         if c in _SPECIAL:
             out.append(_SPECIAL[c])
         elif c in _GREEK_TEX or c in _SIGNS:
@@ -90,6 +94,11 @@ def plain(text: Any) -> str:
         elif c in _QUOTES:
             out.append(_QUOTES[c])
         else:
-            known = c in "\n\t" or (c.isprintable() and (c.isascii() or (c.isalpha() and ord(c) < 0x180)))
+            known = c.isprintable() and (c.isascii() or (c.isalpha() and ord(c) < 0x180))
             out.append(c if known else "?")
     return "".join(out)
+
+
+def formula(text: Any) -> str:
+    """A formula in TeX on one line, without the signs that no formula has: a blank line would end it."""
+    return "".join(c for c in _BREAKS.sub(" ", str(text)) if c.isprintable()).strip()

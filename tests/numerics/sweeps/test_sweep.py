@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -121,7 +123,42 @@ def test_no_cluster_is_a_sentence(swept: Path, monkeypatch: pytest.MonkeyPatch) 
     pytest.importorskip("distributed")
     assert "no Dask scheduler answers at 'nonsense'" in odesys(*GRID, "--dask", "nonsense").stderr
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert "pip install 'odesys[sweep]'" in odesys(*GRID, "--dask", "tcp://127.0.0.1:1", "--out", "p").stderr
+    assert "pip install dask distributed" in odesys(*GRID, "--dask", "tcp://127.0.0.1:1", "--out", "p").stderr
+
+
+def test_an_unknown_protocol_and_a_silent_address_are_sentences(swept: Path) -> None:
+    """The second accepts connections and says nothing: 8 s of patience, and the sweep can go on later."""
+    pytest.importorskip("distributed")
+    assert "no Dask scheduler answers at 'gopher://" in odesys(*GRID, "--dask", "gopher://127.0.0.1:1").stderr
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        result = odesys(*GRID, "--out", "o", "--dask", address)
+        assert time.monotonic() - began < 30  # 15 on a quiet machine
+    assert result.exit_code == 2 and f"no Dask scheduler answers at '{address}'" in result.stderr
+    assert odesys(*GRID, "--out", "o", "--resume", "--workers", 1).exit_code == 0
+
+
+def test_a_scheduler_without_workers_is_a_sentence(swept: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        result = odesys(*GRID, "--out", "o", "--dask", cluster.scheduler_address)
+    assert result.exit_code == 2 and "has no workers" in result.stderr and "--resume goes on" in result.stderr
+
+
+@pytest.mark.nightly
+def test_a_worker_that_is_killed_changes_nothing(swept: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    grid = ["sweep", "./swept", "--over", "x=lin:1:2:24", "--set", "wait=0.2"]
+    assert odesys(*grid, "--out", "here", "--workers", 2).exit_code == 0
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        victim = next(iter(cluster.workers.values()))
+        timer = threading.Timer(1.5, lambda: os.kill(victim.process.pid, signal.SIGKILL))
+        timer.start()
+        result = odesys(*grid, "--out", "there", "--dask", cluster.scheduler_address)
+        timer.join()
+    assert result.exit_code == 0, result.output
+    assert Path("here/sweep.csv").read_bytes() == Path("there/sweep.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""Certificates checked again by single files, without odesys."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from odesys import check
+
+TOOLS = Path(check.__file__).parents[1] / "tools"
+CHECKERS = sorted(TOOLS.glob("check_*.py"))
+
+
+@pytest.mark.parametrize("file", CHECKERS, ids=lambda file: file.name)
+def test_a_checker_is_one_short_file_that_runs_alone(file: Path, tmp_path: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 200
+    assert not re.search(r"^\s*(from|import) (odesys|numerics|derivations)", text, re.MULTILINE)
+    alone = (
+        "import runpy, sys; sys.argv = sys.argv[1:]; sys.modules.update(odesys=None, numerics=None, sympy=None);"
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    (tmp_path / "empty.json").write_text("{}")
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", alone, str(file), str(tmp_path / "empty.json")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    if file.name in check.CHECKERS.values():
+        assert done.returncode == 2 and "not a certificate" in done.stdout
+
+
+def test_the_format_of_a_file_chooses_its_checker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, found in check.CHECKERS.items():
+        assert f'"{name}"' in (TOOLS / found).read_text(encoding="utf-8")
+        file = tmp_path / f"{name}.json"
+        file.write_text(json.dumps({"format": name, "version": 1}))
+        assert check.main([str(file)]) == 2 and "REJECTED, not a certificate" in capsys.readouterr().out
+    (tmp_path / "other.json").write_text("[1]")
+    assert check.main([str(tmp_path / "other.json"), str(tmp_path / "nowhere")]) == 2 and check.main([]) == 2
+
+
+def test_only_the_names_of_odesys_are_loaded() -> None:
+    code = (
+        "import sys; from odesys import check; check.main(['nowhere'])\n"
+        "print(sorted(m for m in sys.modules if m.startswith(('odesys', 'sympy', 'numpy'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=TOOLS.parent, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "['odesys', 'odesys.check']"
