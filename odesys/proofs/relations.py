@@ -176,6 +176,8 @@ def _expressed(section: Section, rewriter: Rewriter, real: _Real, node: Node, ex
     (argument,) = node.args
     if node.op == "exp":
         return _exponential(section, rewriter, real, argument)
+    if node.op == "log" and argument is graph.ONE:
+        return "ln_1"
     if node.op not in THROUGH:
         raise NotExported(f"what is known of the function {node.op} is not exported yet")
     fact = _exponential(section, rewriter, real, argument)

@@ -10,9 +10,9 @@ def agree(values) -> bool:
     return values[0] == values[1]
 
 
-def test_a_sum_that_cancels_as_it_is_stays_closed() -> None:
+def test_a_divisor_that_need_not_be_opened_stays_closed() -> None:
     total = 1 + X + Y
-    found = choose([total * Z + total * X, total * (Z + X)], agree)
+    found = choose([Z / total + X * (1 + Y), Z / total + X + X * Y], agree)
     assert found is not None
     assert total in found.closed
 
