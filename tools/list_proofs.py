@@ -1,6 +1,6 @@
-"""Write the ids of all claims that are proofs, by paper, from the JSON of ``odesys verify``: what a seal can be asked for.
+"""Write the ids of all claims that are proofs, by paper, from the JSON of ``odesys verify``: these can be sealed.
 
-Usage: python tools/list_proofs.py verify.json [...] > tests/golden/proofs.json
+Usage: python tools/list_proofs.py verify.json [...] > benchmarks/proofs.json
 """
 
 from __future__ import annotations
