@@ -422,6 +422,9 @@ def report(
     printed: Annotated[
         PrintAmount, typer.Option("--print", help="What comes out of a printer; full has all that is folded.")
     ] = PrintAmount.short,
+    proofs: Annotated[
+        bool, typer.Option("--proofs", help="Seals of proofs that Coq checked, with their files.")
+    ] = False,
     settings: Settings = None,
     json: JsonFile = None,
 ) -> None:
@@ -450,6 +453,7 @@ def report(
         seeds or 0,
         given,
         printed is PrintAmount.full,
+        proofs,
     )
     files.prepare(out, json, ("index.html", "main.tex"))
     if not run_command(chosen, request, out, form.value, json, _command_line()):
