@@ -15,7 +15,11 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+<<<<<<< HEAD
 .PHONY: help results docs browser tex test test-all lint clean $(PAPERS:%=results-%)
+=======
+.PHONY: help results docs browser coq proofs test test-all lint clean $(PAPERS:%=results-%)
+>>>>>>> coq
 
 help:
 	@echo "make results    derive, verify, simulate, compare and draw every paper; read $(RESULTS)/index.html"
@@ -24,7 +28,12 @@ help:
 	@echo "make docs       the documentation site, offline: read docs/_build/html/index.html"
 	@echo "make lint       layout, style, directions of imports and types"
 	@echo "make browser    install Chromium for the test of the report, where apt-get can; otherwise that test is skipped"
+<<<<<<< HEAD
 	@echo "make tex        install pdflatex for the tests that compile documents, where apt-get can"
+=======
+	@echo "make coq        install Coq for tests of exported proofs, where apt-get can; otherwise these tests are skipped"
+	@echo "make proofs     write every proof as a Coq file into $(RESULTS)/proofs and have it checked"
+>>>>>>> coq
 	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
 
 $(CREATED):
@@ -61,6 +70,16 @@ test-all: $(DEV_STAMP)
 docs: $(DEV_STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "read docs/_build/html/index.html"
+
+# Best effort: without Coq the tests that need it are skipped with a reason.
+coq:
+	@command -v coqc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends coq; } >/dev/null 2>&1 \
+		|| echo "Coq could not be installed; tests of exported proofs will be skipped"
+
+# Files are checked by content: what was checked before is not checked again.
+proofs: $(RUN_STAMP)
+	@mkdir -p $(RESULTS)/proofs
+	$(ODESYS) verify $(PAPERS) --proofs $(RESULTS)/proofs --json $(RESULTS)/proofs/verify.json
 
 # Best effort: without a browser the test that needs one is skipped with a reason.
 browser:

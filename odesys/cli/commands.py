@@ -442,6 +442,9 @@ def report(
     printed: Annotated[
         PrintAmount, typer.Option("--print", help="What comes out of a printer; full has all that is folded.")
     ] = PrintAmount.short,
+    proofs: Annotated[
+        bool, typer.Option("--proofs", help="Seals of proofs that Coq checked, with their files.")
+    ] = False,
     settings: Settings = None,
     json: JsonFile = None,
 ) -> None:
@@ -470,6 +473,7 @@ def report(
         seeds or 0,
         given,
         printed is PrintAmount.full,
+        proofs,
     )
     files.prepare_folder(out, ("index.html", "main.tex"))  # two reports may write to it, on different papers
     files.prepare(None, json)

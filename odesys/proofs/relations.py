@@ -176,16 +176,18 @@ def _expressed(section: Section, rewriter: Rewriter, real: _Real, node: Node, ex
     (argument,) = node.args
     if node.op == "exp":
         return _exponential(section, rewriter, real, argument)
+    if node.op == "log" and argument is graph.ONE:
+        return "ln_1"
     if node.op not in THROUGH:
         raise NotExported(f"what is known of the function {node.op} is not exported yet")
     fact = _exponential(section, rewriter, real, argument)
-    text, result = section.writer(node), Writer(section.symbols, dict(section.writer.names))(real(expressed))
+    put = f"rewrite !{fact}; " if fact != "eq_refl" else ""
     proof = (
-        f"unfold {THROUGH[node.op]}; rewrite ?exp_Ropp; rewrite !{fact}; "
+        f"unfold {THROUGH[node.op]}; rewrite ?(exp_Ropp {section.writer(argument)}); {put}"
         f"repeat match goal with |- context [exp ?t] => "
         f"let P := fresh in assert (P := exp_pos t); revert P; generalize (exp t); intros end; field; nonzero."
     )
-    return section.lemma(f"{text} = {_in_atoms(section, real, expressed)}", proof, "r") if result else ""
+    return section.lemma(f"{section.writer(node)} = {_in_atoms(section, real, expressed)}", proof, "r")
 
 
 def _in_atoms(section: Section, real: _Real, expressed: Node) -> str:
@@ -208,6 +210,8 @@ def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: No
             terms.append((int(power), section.writer(real(inner))))
     if sum(abs(count) for count, _ in terms) > MOST_TERMS:
         raise NotExported("an exponent with too many terms")
+    if len(terms) == 1 and terms[0] == (1, section.writer(argument)):
+        return "eq_refl"
     raw = " + ".join(f"{'' if count > 0 else '- '}{text}" for count, text in terms for _ in range(abs(count))) or "0"
     opened = section.opened(argument)
     text = section.writer(argument)

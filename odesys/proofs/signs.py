@@ -31,7 +31,9 @@ def _by_coefficients(section: Section, node: Node) -> str:
     (root,) = rewriter([node])
     shifts: dict[Node, Node] = {}
     names: dict[Node, str] = {}
-    known, facts, extra, values = list(found.known), list(found.facts), [], []
+    known, facts = list(found.known), list(found.facts)
+    extra: list[str] = []
+    values: list[str] = []
     real = {(kind, argument): atom for atom, (kind, argument) in rewriter.meaning.items()}
     for (kind, argument), atom in real.items():
         actual = next((a for a in found.inside if a.op == kind and a.args[0] is argument), None)

@@ -24,9 +24,10 @@ class Maps:
         self.names: dict[Node, str] = {}
         self.symbols = sorted(graph.symbols(self.bodies))
         self.needs: dict[Node, frozenset[str]] = {}
+        none: frozenset[str] = frozenset()
         for node in graph.topological(self.bodies):
             below = (self.needs[child] for child in graph.children(node))
-            self.needs[node] = frozenset({node.args[0]}) if node.op == "sym" else frozenset().union(*below)
+            self.needs[node] = frozenset({node.args[0]}) if node.op == "sym" else none.union(*below)
 
     def text(self, symbols: Mapping[str, str], titles: Mapping[Node, str]) -> str:
         """The section with the definitions; at its end its variables become arguments."""

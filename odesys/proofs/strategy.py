@@ -46,7 +46,9 @@ class Outline:
 
     def open_nodes(self) -> list[Node]:
         """Nodes that can be seen without looking into a closed one, which is listed itself; parts before wholes."""
-        closed, order, seen = set(self.closed), [], set()
+        closed = set(self.closed)
+        order: list[Node] = []
+        seen: set[Node] = set()
         stack = [(root, False) for root in self.roots]
         while stack:
             node, done = stack.pop()

@@ -166,7 +166,8 @@ def definitions(
     order = graph.topological(roots)
     uses = Counter(child for node in order for child in graph.children(node))
     uses.update(roots)
-    writer, bodies = Writer(symbols), []
+    writer = Writer(symbols)
+    bodies: list[tuple[Node, str]] = []
     for node in order:
         text = writer.body(node)
         plain = node.op in ("num", "sym")

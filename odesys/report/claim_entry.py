@@ -78,6 +78,12 @@ class ClaimEntry:
         return f"{self.word}, {self.evidence}" if self.evidence else self.word
 
     @property
+    def seal(self) -> str:
+        """The file that the kernel of a proof assistant checked, in the folder of the paper; empty without one."""
+        found = self.outcome.proof_check if self.outcome else None
+        return found.file if found is not None and found.sealed else ""
+
+    @property
     def searched(self) -> str:
         """The text that the search field of a page looks into."""
         claim = self.claim

@@ -23,6 +23,7 @@ from ..papers.claims import Claim, ClaimBook, Outcome
 from ..papers.kept_parts import KeptParts
 from ..papers.kept_runs import source_hash
 from ..papers.paper import Formula, Paper
+from ..papers.proof_files import ProofFile, check_proofs
 from ..papers.survival import theorem_lines
 from ..papers.verification import errata_markdown, verify
 from ..papers.workers import Answer
@@ -146,6 +147,7 @@ class Request:
     seeds: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
     print_all: bool = False
+    proofs: bool = False  # exported, and checked where there is Coq
 
 
 def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Progress) -> Content:
@@ -165,7 +167,7 @@ def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Pr
         "setting": lambda tell: _setting(content),
         "systems": lambda tell: _systems(content, tell),
         "explorer": lambda tell: _explorer(content),
-        "claims": lambda tell: _claims(content, name, request.workers, tell),
+        "claims": lambda tell: _claims(content, name, request.workers, tell, request.proofs),
         "run": lambda tell: _run(content, tell),
         "comparison": lambda tell: _compare(content, request, tell),
         "figures": lambda tell: _figures(content, tell),
@@ -260,11 +262,12 @@ def _explorer(content: Content) -> None:
         content.explorer = Fragment(**made)
 
 
-def _claims(content: Content, name: str, workers: int, progress: Progress) -> None:
+def _claims(content: Content, name: str, workers: int, progress: Progress, sealed: bool = False) -> None:
     if content.paper.book is None:
         return
     book = content.book = content.paper.book()
-    known = content.kept.answers(book.paper)
+    known = {} if sealed else content.kept.answers(book.paper)
+    proofs: list[ProofFile] | None = [] if sealed else None
 
     def keep(outcomes: list[Outcome], complete: bool = False) -> None:
         found = {"claims": [o.as_json() for o in outcomes], "complete": complete}
@@ -274,7 +277,10 @@ def _claims(content: Content, name: str, workers: int, progress: Progress) -> No
             content.kept.keep_answers(book.paper, {**known, **fresh})
 
     wanted = book.select(level=content.level)
-    content.outcomes = verify(book, wanted, progress, workers, name, rescue=keep, known=known)
+    content.outcomes = verify(book, wanted, progress, workers, name, keep, known, proofs)
+    if proofs is not None:
+        folder = content.folder / "proofs"
+        content.outcomes, _ = check_proofs(content.outcomes, proofs, folder, True, workers, progress)
     keep(content.outcomes, complete=True)
     files.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
 

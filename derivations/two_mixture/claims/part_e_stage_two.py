@@ -45,7 +45,7 @@ def uniform_rates(lab: Laboratory, slope: Node | None = None) -> dict[str, Node]
     tables = {
         key: flow.matrices[f"{path}_{lab.head_name(+1)}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
     }
-    derived = list(matrix_form(flow, lab.head_name(+1))[0].ravel())
+    derived = list(matrix_form(flow, lab.head_name(+1)).force.ravel())
     slopes = [node for node in graph.topological(derived) if node.op == "sigmoid"] if slope is not None else []
     derived = graph.substitute(derived, {node: slope for node in slopes if slope is not None})
     at_zero = {sym(n): ZERO for n in flow.system.on_path("KQ")}
@@ -184,7 +184,7 @@ def quarter(lab: Laboratory) -> Verdict:
 )
 def common_factor(lab: Laboratory) -> Verdict:
     """Appendix E.5 at uniform attention, and the forces of appendix E.7 at any attention."""
-    derived, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))
+    derived = matrix_form(lab.flow("stage2"), lab.head_name(+1)).force
     summed = written_force(lab, CONFLICTING, Fraction(1), +1)
     return quarter(lab) & equal(entry_pairs(4 * derived, summed, "G"))
 

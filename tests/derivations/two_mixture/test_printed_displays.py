@@ -90,7 +90,7 @@ def test_the_attention_of_the_other_head_gives_the_other_sign() -> None:
 )
 def test_only_the_average_over_four_samples_is_the_force(weight: Fraction, answer: str) -> None:
     lab = Laboratory()
-    force, _ = matrix_form(lab.flow("stage2"), lab.head_name(+1))
+    force = matrix_form(lab.flow("stage2"), lab.head_name(+1)).force
     assert equal(entry_pairs(force, written_force(lab, CONFLICTING, weight, +1), "G")).as_stated == answer
 
 

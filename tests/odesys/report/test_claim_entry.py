@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from odesys.papers.proof_files import ProofCheck
 from odesys.report.claim_entry import anchor, claim_entries
 from odesys.report.content import Content
 
@@ -26,3 +28,11 @@ def test_a_paper_without_claims_has_no_entries(toy_content: Callable[..., Conten
     content = toy_content()
     content.book = None
     assert claim_entries(content) == []
+
+
+def test_only_what_was_checked_whole_is_sealed(toy_content: Callable[..., Content]) -> None:
+    first = claim_entries(toy_content())[0]
+    assert first.seal == "" and first.outcome is not None
+    checked = ProofCheck("proofs/claim_A.v", "8.16.1", 1.0, (), 2, 0, "")
+    for found, file in ((checked, "proofs/claim_A.v"), (replace(checked, why="in part: more"), "")):
+        assert replace(first, outcome=replace(first.outcome, proof_check=found)).seal == file
