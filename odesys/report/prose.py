@@ -14,7 +14,7 @@ _SMALL = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi
 _LARGE = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 GREEK = dict(zip([*_SMALL.split(), *_LARGE.split()], "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", strict=True))
 _LETTER = re.compile(
-    rf"(?<![\w\\.])(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
+    rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
     r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
     r"(?:\^(?P<power>[+-]?\d+(?![\w.])|\([+-]?\d+/\d+\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )

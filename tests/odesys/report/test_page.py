@@ -130,7 +130,7 @@ def test_a_link_opens_its_claim_even_when_filtered_away(chromium: Browser, page:
     assert state == [True, False, "SUMMARY"]
 
 
-EXPLORERS = ("signgd", "cooccurrence")  # gates that slide; a choice of protocols
+EXPLORERS = ("benign_overfitting", "cooccurrence")  # one protocol, and a choice of them
 
 
 @pytest.fixture(scope="module")

@@ -28,8 +28,8 @@ def test_letters_get_their_shape_and_words_stay_words() -> None:
     assert letters("alpha_*^-2 < T_4^-") == "α<sub>*</sub><sup>−2</sup> &lt; T<sub>4</sub><sup>−</sup>"
     assert letters("m_k >= 2, c eta^(-3/5)") == "m<sub>k</sub> ≥ 2, c η<sup>−3/5</sup>"
     assert letters("exp(-x^2/2)") == "exp(-x<sup>2</sup>/2)"  # a power ends before a fraction
-    for plain in ("a mean_field, beta1 and W^(0)", "verify.json of theta2", "a <b> & c"):
-        assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθ")
+    for plain in ("a mean_field, beta1 and W^(0)", "verify.json of theta2", "a <b> & c", "sub-Gamma"):
+        assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθΓ")
 
 
 def test_a_hypothesis_is_said_once() -> None:
