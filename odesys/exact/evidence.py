@@ -76,7 +76,8 @@ def _handed_over(sides: Mapping[str, Any], positive: Collection[str], residual: 
         return ()
     pairs = {name: (side, graph.ZERO) if residual else side for name, side in sides.items()}
     known = stated.names(positive)
-    return tuple(Stated(name, EQUAL, *map(graph.as_node, pair), known, (), residual) for name, pair in pairs.items())
+    nodes = {name: (graph.as_node(left), graph.as_node(right)) for name, (left, right) in pairs.items()}
+    return tuple(Stated(name, EQUAL, left, right, known, (), residual) for name, (left, right) in nodes.items())
 
 
 def assumptions(

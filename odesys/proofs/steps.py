@@ -6,13 +6,14 @@ For each part of the map that changes there is one small lemma, so that no step 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from ..expr import graph
 from ..expr.graph import ONE, ZERO, Node
 from ..stated import Substituted
 from .section import Extra, Section
-from .strategy import Outline, at_residues, choose
+from .strategy import Outline, at_residues, choose, root_parts
 from .terms import NotExported, Writer, definitions, function, number
 
 
@@ -87,15 +88,13 @@ class Steps:
             elif node.op == "add":
                 self.fact[node] = self._combined(node, [t for _, t in node.args if t is not ONE])
             elif node.op == "mul":
-                self.fact[node] = self._combined(node, [b for b, _ in node.args])
+                self.fact[node] = self._combined(node, [self._factor(b, e) for b, e in node.args])
             else:
                 self.fact[node] = self._function(node)
         return self.fact[body]
 
     def _combined(self, node: Node, parts: list[Node]) -> str:
         """A sum or product: equal parts, put together, give the image."""
-        if node.op == "mul" and any(e.denominator > 1 for _, e in node.args):
-            raise NotExported("values are put under a root, which is not exported yet")
         stand_ins = [graph.sym(f"@y{k}") for k in range(len(parts))]
         own = _shallow(node, parts, stand_ins)
         images = [self.image[part] for part in parts]
@@ -111,6 +110,16 @@ class Steps:
         inside = Writer({}, {part: f"y{k}" for k, part in enumerate(parts)})
         term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra)
         return self._kept(node, term)
+
+    def _factor(self, base: Node, exponent: Fraction) -> Node:
+        """A factor, or the root of which it is a power; nothing may be put under a root."""
+        if exponent.denominator == 1:
+            return base
+        if self.image[base] is not base:
+            raise NotExported("values are put under a root, which is not exported yet")
+        root, _ = root_parts(base, exponent)
+        self.image[root], self.fact[root] = root, "eq_refl"
+        return root
 
     def _given(self, node: Node) -> str:
         """A part that was given a value, such as a gate: a hypothesis, unless the values decide it."""
@@ -160,7 +169,8 @@ def _shallow(node: Node, parts: list[Node], stand_ins: list[Node]) -> Node:
     put = dict(zip(parts, stand_ins, strict=True))
     if node.op == "add":
         return graph.combine((c, put.get(t, ONE)) for c, t in node.args)
-    return graph.multiply(*(graph.power(put[b], e) for b, e in node.args))
+    powers = (root_parts(b, e) if e.denominator > 1 else (b, e) for b, e in node.args)
+    return graph.multiply(*(graph.power(put[b], e) for b, e in powers))
 
 
 def _term_parts(sums: Sequence[Node]) -> tuple[Node, ...]:

@@ -53,7 +53,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
     """Identifiers of Coq for the names of symbols, all different.
 
     >>> identifiers(["M_cv", "x'", "exp", "x_"])
-    {'M_cv': 'M_cv', 'exp': 'exp_', "x'": 'x_1', 'x_': 'x_'}
+    {'M_cv': 'M_cv', 'exp': 'exp_', 'x_': 'x_', "x'": 'x_1'}
     """
     found: dict[str, str] = {}
     taken: set[str] = set()

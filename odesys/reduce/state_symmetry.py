@@ -126,7 +126,7 @@ def symmetry_pairs(system: System, element: StateSymmetry) -> dict[str, tuple[No
 
     >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
     >>> symmetry_pairs(spring, StateSymmetry.from_mapping(spring, {"x": "-v", "v": "x"}))["x"]
-    (Node(-x), Node(-x))
+    (Node(-v), Node(-v))
     """
     moves = zip(system.names, element.target, element.sign, strict=True)
     images = {sym(system.names[t]): sym(n) * s for n, t, s in moves}
