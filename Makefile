@@ -15,11 +15,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-<<<<<<< HEAD
-.PHONY: help results docs browser tex test test-all lint clean $(PAPERS:%=results-%)
-=======
-.PHONY: help results docs browser coq proofs test test-all lint clean $(PAPERS:%=results-%)
->>>>>>> coq
+.PHONY: help results docs browser tex coq proofs test test-all lint clean $(PAPERS:%=results-%)
 
 help:
 	@echo "make results    derive, verify, simulate, compare and draw every paper; read $(RESULTS)/index.html"
@@ -28,12 +24,9 @@ help:
 	@echo "make docs       the documentation site, offline: read docs/_build/html/index.html"
 	@echo "make lint       layout, style, directions of imports and types"
 	@echo "make browser    install Chromium for the test of the report, where apt-get can; otherwise that test is skipped"
-<<<<<<< HEAD
 	@echo "make tex        install pdflatex for the tests that compile documents, where apt-get can"
-=======
 	@echo "make coq        install Coq for tests of exported proofs, where apt-get can; otherwise these tests are skipped"
 	@echo "make proofs     write every proof as a Coq file into $(RESULTS)/proofs and have it checked"
->>>>>>> coq
 	@echo "make clean      remove $(VENV)/, $(RESULTS)/, caches and build output"
 
 $(CREATED):
