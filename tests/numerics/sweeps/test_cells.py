@@ -90,6 +90,16 @@ def test_a_task_that_nobody_goes_on_with_goes(tmp_path: Path, monkeypatch: pytes
         assert young.exists() and not old.exists()
 
 
+@pytest.mark.parametrize("text", ["{}", "[]", "7", '{"value": 7}', '{"key": "@"}', '{"key": "@", "value": 7', ""])
+def test_a_cell_without_its_value_is_run_again(tmp_path: Path, text: str) -> None:
+    assert run_cells(abs, [-1], store=tmp_path) == [1]
+    (file,) = tmp_path.iterdir()
+    file.write_text(text.replace("@", file.stem))
+    assert run_cells(abs, [-1], store=tmp_path) == [1]
+    file.write_text(json.dumps({"key": file.stem, "value": 7}))
+    assert run_cells(abs, [-1], store=tmp_path) == [7]
+
+
 @pytest.mark.parametrize("attack", ["rights", "place"])
 def test_a_cell_somebody_else_could_have_written_is_run_again(tmp_path: Path, attack: str) -> None:
     assert run_cells(abs, [-1, -2], store=tmp_path) == [1, 2]
