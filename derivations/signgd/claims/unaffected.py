@@ -144,7 +144,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "App.E.1-times-IV E.9 IV.a-A IV.a-DEF E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus IV.b",
+        "App.E.1-times-IV IV.a-A IV.a-DEF E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus",
         "logits 4096 times as large are queries and keys 64 times as large: T_4^- comes earlier and stays after T_3, with the "
         "same signs and order",
     ),
