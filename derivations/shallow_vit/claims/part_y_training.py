@@ -401,10 +401,11 @@ def _changes(before: Mapping[str, np.ndarray], end: Mapping[str, np.ndarray]) ->
     "Drift with several heads",
     kind="order",
     uses=["Beyond.heads", "Beyond.drift"],
+    level="full",
     origin="ours",
     hypotheses=(),
     statement=r"\text{step size }\eta:\ \|\Delta(W_{O_h}^\top W_{O_h}-W_{V_h}W_{V_h}^\top)\|,\ \|\Delta(W_{K_h}W_{K_h}^\top-W_{Q_h}W_{Q_h}^\top)\|=O(\eta)\ \text{at fixed }\eta T",
-    reading="powers of eta in the drift of each head over a decade, two heads, 6 neurons, 20 starts, s = 1",
+    reading="powers of eta in the drift of each head over a decade, two heads, 6 neurons, 20 starts, s = 1/2",
 )
 def drift_of_heads(lab: Laboratory) -> Verdict:
     """Powers of eta, head by head; the block of W_O and W_V between the heads moves by the same at all step sizes.
@@ -414,7 +415,7 @@ def drift_of_heads(lab: Laboratory) -> Verdict:
     """
     pilot, *seeds = lab.draw.seeds(1 + SEEDS, start=2)
     top = largest_step(lab, pilot)
-    sizes = [1 / round(1 / p["eta"]) for p in lab.draw.along("eta", top / 11.5, top, 4)]
+    sizes = [0.5 / round(0.5 / p["eta"]) for p in lab.draw.along("eta", top / 12, top, 7)]
     table = np.array([[_drifts(lab, seed, eta) for seed in seeds] for eta in sizes])
     points = [{"M": 3, "m": 6, "eta": eta} for eta in sizes]
     found = [
@@ -434,10 +435,10 @@ BLOCKS = ("O V, head 1", "O V, head 2", "K Q, head 1", "K Q, head 2", "between")
 
 @computed_once
 def _drifts(lab: Laboratory, seed: int, eta: float) -> list[float]:
-    """Changes of the blocks at s = 1, from one start."""
+    """Changes of the blocks at s = 1/2, from one start."""
     first = start_of_heads(6, 3, seed)
     before = _conserved(first)
-    end = lab.train_heads(first, HEADS_DATA, eta, round(1 / eta))
+    end = lab.train_heads(first, HEADS_DATA, eta, round(0.5 / eta))
     return [max(change, 1e-300) for change in _changes(before, end)]
 
 
