@@ -52,7 +52,7 @@ def nullclines(
     """Two axes of a grid, and for each state the values (y, x) of all factors of its equation."""
     xs, ys = (np.linspace(*box[name], FINE) for name in system.names)
     x, y = (a.ravel() for a in np.meshgrid(xs, ys))
-    tables = []
+    tables: list[list[np.ndarray]] = []
     for node in system.nodes:
         found = factors(system, node, parameters)
         names = {f"factor_{k}": part for k, part in enumerate(found)}

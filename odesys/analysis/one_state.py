@@ -53,7 +53,7 @@ def _first(node: Node, x: Node, known: Mapping[str, Any], side: int) -> int | No
         if value is None:
             return None
         if value:
-            return int(value) * side**order
+            return int(value * side**order)
         (node,) = graph.gradient(node, [x])
     return None
 

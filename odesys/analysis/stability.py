@@ -389,7 +389,8 @@ def _planar(matrix: sp.Matrix) -> tuple[str, str]:
 
 
 def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
-    sides, turning = [], []
+    sides: list[int | None] = []
+    turning: list[bool] = []
     for value, multiplicity in linear.eigenvalues:
         number = sp.sympify(value)
         if not number.free_symbols:
@@ -397,7 +398,7 @@ def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
             size = sp.re(number) if kind == "flow" else sp.Abs(number) - 1
             if abs(size) > 10.0 ** (10 - NEAR):  # far from the boundary: no need to take roots apart
                 sides.append(1 if size > 0 else -1)
-                turning.append(abs(sp.im(number)) > 10.0 ** (10 - NEAR))
+                turning.append(bool(abs(sp.im(number)) > 10.0 ** (10 - NEAR)))
                 continue
         real, imaginary = sp.expand(value).as_real_imag()
         size = real if kind == "flow" else sp.expand(real**2 + imaginary**2) - 1
