@@ -410,10 +410,10 @@ def size_at_exit(lab: Laboratory) -> dict[str, Verdict]:
             f"and d^({power:g}) is {say_number(size**power)}; their quotient grows at least like (N/eps)^(1/2), by (2)"
         )
         wrong = decided(factor <= 0, Witness(sentence, point))
-        right = fixed[benign]["V_+-" if part == "(28)" else "V_n,i"]
-        out[part] = wrong.correcting(r"O(d_h^{-1/4})", right, "as Lemmas D.3 and E.1 state").blaming(
-            "misprint", "d-for-d_h"
-        )
+        right = fixed[benign]
+        out[part] = wrong.correcting(
+            r"O(d_h^{-1/4})", right["V_+-"] & right["V_n,i"], "as Lemmas D.3 and E.1 state"
+        ).blaming("misprint", "d-for-d_h")
     return out
 
 

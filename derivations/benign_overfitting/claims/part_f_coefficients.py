@@ -525,9 +525,9 @@ def both_changes(lab: Laboratory) -> Verdict:
         slope = graph.gradient(node, [eta])[0]
         first = graph.substitute([slope], {eta: num(0)})[0]
         third = graph.gradient(graph.gradient(slope, [eta])[0], [eta])[0]
-        found[f"degree 1 of {i},{j}"] = (first, linear[i, j])
+        found[f"degree 1 of {i},{j}"] = (first, graph.as_node(linear[i, j]))
         found[f"degree 3 of {i},{j}"] = (third, num(0))
-        found[f"degree 0 of {i},{j}"] = (graph.substitute([node], {eta: num(0)})[0], t.S[i, j])
+        found[f"degree 0 of {i},{j}"] = (graph.substitute([node], {eta: num(0)})[0], graph.as_node(t.S[i, j]))
     return on_toy(equal(found), 2).proving(
         "the derived step is S + eta (G H K + Q H G) + eta^2 (...): the last term over the middle one is eta times a quotient without eta"
     )

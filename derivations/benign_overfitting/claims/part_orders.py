@@ -158,15 +158,11 @@ def sums_stage_three(lab: Laboratory) -> dict[str, Verdict]:
         d_h, _, L = item.widths
         return _largest(lab, item, pairs, True) * item.eps * sqrt(d_h) / (size(item) * L**3 * log(1 / item.eps))
 
-    return reasoned(
-        "Eq.102-105",
-        {
-            part: in_widths_and_samples(
-                lab, "the sum over its order", lambda item, p=pairs, z=size: over(item, p, z), LATE
-            )  # type: ignore[misc]
-            for part, (pairs, size) in STAGE_THREE.items()
-        },
-    )
+    found = {}
+    for part, (pairs, size) in STAGE_THREE.items():
+        ratio = lambda item, p=pairs, z=size: over(item, p, z)  # noqa: E731
+        found[part] = in_widths_and_samples(lab, "the sum over its order", ratio, LATE)
+    return reasoned("Eq.102-105", found)
 
 
 def key_change(scores: dict[str, float], item: Inside) -> float:

@@ -48,6 +48,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("scale repeat", "E.5", "the loss at T is a multiple of epsilon, whatever its constant is"),
     ("values", "Eq.177", "the value of the signal stays small in the harmful regime for any speed of the values"),
+    ("noise", "Eq.77-85", "the steps of gamma, of the two signals, do not read the noise that was changed"),
     (
         "noise",
         "Eq.62-71 Eq.55-59 Eq.102-105 Eq.116-130 D.7 D.8-proof Thm.4.1",
