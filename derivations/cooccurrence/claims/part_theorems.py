@@ -16,7 +16,7 @@ from .book import book
 from .common_hypotheses import PHASES, TIED
 from .common_limit import as_regression, hitting_time, leading_rates, level_three, states, tied_points, whole_six
 from .common_runs import T1, late, likely, ordered, phase_two
-from .part_f2_classes import LONGEST, hitting
+from .part_f2_classes import LONGEST, TRAPPED, hitting
 from .part_f4_attention import one_sample, theta_without_tilde
 
 MONOTONE = {
@@ -56,7 +56,8 @@ def output_part(lab: Laboratory, name: str) -> Verdict:
         lambda r: combinations(r)[name],
         phase_two,
         along=("m1", "c0", "n", "L"),
-    ) & ordered(lab, f"1 over {name}", lambda r: 1 / combinations(r)[name], along=("m",), part=phase_two)
+        why=TRAPPED,
+    ) & ordered(lab, f"1 over {name}", lambda r: 1 / combinations(r)[name], along=("m",), part=phase_two, why=TRAPPED)
 
 
 def theorem_parts(lab: Laboratory) -> dict[str, Verdict]:

@@ -38,7 +38,11 @@ RANGES: Mapping[str, tuple[tuple[Any, Any], ...]] = {
     "L": ((4, 8), (8, 32), (32, 128)),
     "r": ((Fraction(3, 2), 10), (10, 10**3), (10**3, 10**6)),
     "m1": ((4, 100), (100, 10**4), (10**4, 10**8)),
-    "c0": ((Fraction(1, 10**4), Fraction(3, 10**4)), (Fraction(3, 10**4), Fraction(6, 10**4))),
+    "c0": (
+        (Fraction(3, 10**5), Fraction(1, 10**4)),
+        (Fraction(1, 10**4), Fraction(3, 10**4)),
+        (Fraction(3, 10**4), Fraction(6, 10**4)),
+    ),
 }
 INSIDE = "boxes of (m c_0^4/L^2, L, n/L^2, m_1, c_0)"
 STEPS = (
