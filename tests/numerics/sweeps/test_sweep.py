@@ -150,7 +150,7 @@ def test_a_scheduler_without_workers_is_a_sentence(swept: Path) -> None:
 def test_a_worker_that_is_killed_changes_nothing(swept: Path) -> None:
     distributed = pytest.importorskip("distributed")
     grid = ["sweep", "./swept", "--over", "x=lin:1:2:24", "--set", "wait=0.2"]
-    assert odesys(*grid, "--out", "here", "--workers", 2).exit_code == 0
+    assert odesys(*grid, "--out", "here", "--workers", 1).exit_code == 0
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         victim = next(iter(cluster.workers.values()))
         timer = threading.Timer(1.5, lambda: os.kill(victim.process.pid, signal.SIGKILL))

@@ -55,3 +55,10 @@ def test_large_powers_that_can_be_are_exact() -> None:
     assert constants.whole_power(Fraction(1), 10**30) == 1 and constants.whole_power(Fraction(-1), 10**30 + 1) == -1
     assert (sym("x") ** 10**9) * (sym("x") ** -(10**9)) is graph.ONE
     assert constants.read_number("1e-400") == Fraction(1, 10**400) and constants.read_number("1_0e0003") == 10**4
+
+
+def test_the_limits_themselves_are_allowed() -> None:
+    assert constants.read_number("1e4000") == 10**4000 and constants.whole_power(Fraction(2), 13288) == 2**13288
+    for refused in (lambda: constants.read_number("1e4001"), lambda: constants.whole_power(Fraction(2), 13289)):
+        with pytest.raises(EquationError, match="4000"):
+            refused()
