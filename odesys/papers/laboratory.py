@@ -181,7 +181,7 @@ def _once(function: Callable[Concatenate[Lab, P], T], is_part: bool) -> Callable
                 value = error
             reads = {Part(call, bound.args[1:])} if is_part else inner.reads
             if inner.drawn:  # draws come one after the other: what an earlier one computed is not asked for again
-                for old in [key for key in known if isinstance(key[0], Draw) and key[0] != own[0]]:
+                for old in [key for key in known if isinstance(key[0], Draw) and key[0] not in (OWN_DRAW, own[0])]:
                     del known[old]
             known[own if inner.drawn else every] = value, reads, inner.drawn
         value, reads, drawn = known[every] if every in known else known[own]

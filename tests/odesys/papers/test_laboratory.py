@@ -117,3 +117,7 @@ def test_what_asks_for_no_draw_is_computed_once_for_all_draws() -> None:
     assert above(first) != above(second) and above(first) == above(BaseLaboratory())
     assert sorted(calls) == ["above", "above", "derived", "seeded", "seeded"]
     assert first.drawn and not (derived(third := BaseLaboratory()) and third.drawn)
+    above(BaseLaboratory(draw=Draw(7, 2)))
+    above(second)
+    above(first)
+    assert calls.count("above") == 4, "what an earlier draw computed is given up, but the book's own is kept"
