@@ -26,6 +26,11 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         "with all attention on the winner the output is its value, however often the signal stands in the sample",
     ),
     (
+        "repeat flip",
+        "Beyond.unbalanced",
+        "what was changed is changed in both systems that are compared, and in the late laws all attention is on the winner, so that the output is its value",
+    ),
+    (
         "scale repeat",
         "Beyond.drawn",
         "at the training loss epsilon attention is saturated: values follow v' = c sigma(-v), which knows neither the factor of the scores nor a second copy",
@@ -48,7 +53,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("scale repeat", "E.5", "the loss at T is a multiple of epsilon, whatever its constant is"),
     ("values", "Eq.177", "the value of the signal stays small in the harmful regime for any speed of the values"),
-    ("noise", "Eq.77-85", "the steps of gamma, of the two signals, do not read the noise that was changed"),
+    ("noise", "Eq.77-85 5.1/update", "the steps of gamma, of the two signals, do not read the noise that was changed"),
     (
         "noise",
         "Eq.62-71 Eq.55-59 Eq.102-105 Eq.116-130 D.7 D.8-proof Thm.4.1",
