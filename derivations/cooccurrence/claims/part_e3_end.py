@@ -51,7 +51,7 @@ HALF = 10.0  # T_0.5
 SANDWICH = 0.1  # the constant C
 ENCLOSED = (
     "tried: level 3 at n = 30, L = 4 is enclosed in balls up to tau = 40, from zero and from a box of starts of width 10^-3, so "
-    "a certificate for one (n, L) is within reach; the network has a start for each of n samples, and their boxes grow too wide"
+    "a certificate for one (n, L) is within reach; the network has a start for each of n samples, for which it was not tried"
 )
 
 

@@ -244,7 +244,7 @@ def test_loss(lab: Laboratory) -> Verdict:
     return test_decay(lab)
 
 
-ALL_TRIED = "tried: Slepian's bound for the largest of d Gaussians; the mean of the L - 3 largest is by its limit for many words"
+ALL_TRIED = "not a proof: Slepian's bound would give the largest of d Gaussians; the mean of the L - 3 largest is by its limit for many words"
 
 
 @book.claim(
