@@ -351,12 +351,12 @@ def keys_late(lab: Laboratory) -> dict[str, Verdict]:
         name: ordered(
             lab,
             what,
-            lambda run, leaf=leaf: change(run, leaf),
+            lambda run, leaf=leaf: change(run, leaf),  # type: ignore[misc]
             along=MATRICES,
             part=phase_two,
             tilde=True,
             why=LOGARITHM,
-        )  # type: ignore[misc]
+        )
         for name, leaf in (("queries", "QQ"), ("keys", "KK"))
     }
 
