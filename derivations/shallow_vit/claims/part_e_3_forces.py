@@ -232,7 +232,7 @@ def queries_of_nuisance(lab: Laboratory) -> Verdict:
         return undecided("the rate of a nuisance query does not vanish with its share of the queries")
     sentence = (
         "orthonormal patterns, nuisance ones in equal parts: the share of each is alpha_nd/(M - 2), and the step of its query "
-        "is this share times a bounded factor, while that of pattern 1 keeps its size; so no constant is left as M grows"
+        "has this share as a factor, while that of pattern 1 has the share alpha_*; so no constant is left as M grows"
     )
     return refuted(Witness(sentence, {})).correcting(
         r"\propto\frac{|S_j|}{|S|}:\ \text{the step of a query is its share of the queries times a bounded factor}",
