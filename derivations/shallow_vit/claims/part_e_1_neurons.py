@@ -277,7 +277,8 @@ def _growth(lab: Laboratory, feature: str) -> Verdict:
     side = f"w'{feature} is at most its length, which" if feature else "the length of a neuron"
     sentence = (
         f"for every c and eta to 0 (all hypotheses hold), at T = c eta^(-3/5)/alpha_*: {side} stays below "
-        "|w(0)| + O(eta^(2/5)), while the right side grows like eta T^2, that is eta^(-1/5)"
+        "|w(0)| + O(eta^(2/5)), while the right side grows like eta T^2, that is eta^(-1/5); the more so at eta T = Theta(1), "
+        "where the left side is bounded and the right one of the order 1/eta"
     )
     printed = too_slow(lab, 1 + TIME, STEPS**2 / n, sentence)
     s, y0, b0, k, J = (sym(name) for name in ("s", "y0", "b0", "k", "J"))

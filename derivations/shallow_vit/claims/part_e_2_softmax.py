@@ -339,7 +339,7 @@ def attention_at_start(lab: Laboratory) -> Verdict:
     fault="proof",
     cause="dropped-sigma",
     statement=r"(152)\ e^{-(\delta+\tau)}(1-\sigma-\tau)\big(\alpha_*-\sqrt{\tfrac{\log B}B}-\sigma-\tau\big)\ge\sqrt{\tfrac{\log B}B}+\alpha_\#\ \text{follows from}\ (153),\ B\ge\Omega(1)",
-    reading="B to infinity: whether (153) is enough for (152)",
+    reading="as Theorem 1 uses it: only (8), that is (153), is assumed, so that it must give (152); B to infinity",
 )
 def from_152(lab: Laboratory) -> Verdict:
     """(152) where (153) is an equality.
@@ -475,13 +475,13 @@ def logits_after_a_step(lab: Laboratory) -> Verdict:
     where="Proof of Claim 2, Eq. (180)",
     parts=["(180)"],
     hypotheses=(),
-    fault="proof",
+    fault="constant",
     cause="confusion-tokens",
     statement=r"(180)\ \frac{e^{u'}}{(|S_1|+|S_2|)e^{u'}+|S|-|S_1|-|S_2|}\ge\frac{e^{u'}}{|S_1|e^{u'}+|S|-|S_1|},\quad u'=(1+K)Q^2-\epsilon Q>0",
     reading="the second inequality, for every positive number of confusion tokens",
 )
 def other_queries(lab: Laboratory) -> Verdict:
-    """Sign of the difference, and the limit of the first fraction.
+    """Sign of the difference, the constant with which it holds for |S_2| <= |S_1|, and the limit of the first fraction.
 
     Second inequality of (180) for all u' > 0 and |S_2| > 0; b = |S| - |S_1| - |S_2| here.
     """
@@ -493,9 +493,16 @@ def other_queries(lab: Laboratory) -> Verdict:
     below = always_positive(
         {"limit - attention": c / (c + c2) - c * K_big / ((c + c2) * K_big + b)}, positive=("c", "c2", "b", "E")
     )
+    # |S_1| = |S_2| + rest: twice the second denominator is above the first one
+    more = {c: c2 + sym("rest")}
+    half = always_positive(
+        {"first - second/2": graph.substitute([2 * (c * up + b + c2) - ((c + c2) * up + b)], more)[0]},
+        positive=("c2", "b", "u"),
+        nonnegative=("rest",),
+    )
     return printed.correcting(
-        r"\sum_{S_1}\mathrm{softmax}<\frac{|S_1|}{|S_1|+|S_2|}\ \text{and tends to it as }u'\to\infty",
-        fixed & below,
+        r"\ge\tfrac12\text{ of the right side for }|S_2|\le|S_1|;\quad\sum_{S_1}\mathrm{softmax}<\frac{|S_1|}{|S_1|+|S_2|}\ \text{and tends to it as }u'\to\infty",
+        half & fixed & below,
         "confusion tokens have the same logit, so |S_2| e^{u'} stays in the denominator",
     )
 

@@ -109,18 +109,13 @@ REASONS = (
     ),
     (
         "nuisance",
-        "Thm.1 Eq.11 Rem.2 Rem.2-noise Rem.3 Eq.31 Eq.32 Eq.34 Eq.38 Eq.94-98 Eq.195-197 Beyond.constant Beyond.condition",
+        "Rem.2 Rem.2-noise Rem.3 Eq.31 Eq.32 Eq.34 Eq.38 Eq.94-98 Eq.195-197 Beyond.constant Beyond.condition",
         "nuisance values are a small part of the output: times and growth along p_1 stay within the tolerance",
     ),
     (
-        "minority weight scale linear hinge tokens flip keys neurons start",
-        "Thm.1",
-        "each of these is a flow in eta t that reaches its margin, so that T is of the order 1/eta there, too",
-    ),
-    (
-        "minority weight scale hinge tokens flip keys neurons nuisance start",
-        "Prop.1",
-        "each of these is a flow in eta t that reaches its margin, so that T is of the order 1/eta there, too",
+        "flip keys start",
+        "Thm.1 Prop.1",
+        "the bounds on a step stay, and each of these is a flow in eta t that reaches its margin, so that T is of the order 1/eta",
     ),
     (
         "minority weight scale linear hinge tokens flip neurons nuisance start",
