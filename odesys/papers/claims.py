@@ -108,6 +108,8 @@ class Outcome:
         Ids of failing claims below it.
     stands : str, optional
         Of a main theorem, whether it stands.
+    proof_check : ProofCheck, optional
+        Of a proof, what a proof assistant says to its file, where proofs were exported.
 
     Examples
     --------

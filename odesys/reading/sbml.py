@@ -21,7 +21,7 @@ from .reading import Reading
 
 def missing(package: str, what: str) -> EquationError:
     """The sentence that says how to get a package of the extra ``import``."""
-    return EquationError(f"{what} needs the package {package}; install it with: pip install 'odesys[import]'")
+    return EquationError(f"{what} needs the package {package}; install it with: pip install {package}")
 
 
 def system_from_antimony(text: str) -> Reading:

@@ -124,6 +124,20 @@ def check_symmetry(system: System, element: StateSymmetry) -> tuple[str, Any]:
 def symmetry_pairs(system: System, element: StateSymmetry) -> dict[str, tuple[Node, Node]]:
     """For each state F(g x) and g F(x), which agree where the element is a symmetry.
 
+    Parameters
+    ----------
+    system : System
+        Any system.
+    element : StateSymmetry
+        A signed permutation of its states.
+
+    Returns
+    -------
+    dict[str, tuple[Node, Node]]
+        Both sides by the name of the state.
+
+    Examples
+    --------
     >>> spring = System.from_equations({"x": sym("v"), "v": -sym("x")})
     >>> symmetry_pairs(spring, StateSymmetry.from_mapping(spring, {"x": "-v", "v": "x"}))["x"]
     (Node(-v), Node(-v))

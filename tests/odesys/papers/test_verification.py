@@ -58,9 +58,9 @@ def test_errata_in_latex() -> None:
     text = errata_latex(OUTCOMES)
     items = [line for line in text.splitlines() if line.startswith(r"\item")]
     assert items == [
-        r"\item[A.2] Second; cause: typo. Printed: \( 1 = 2 \). It fails (proof): a\_b = 1."
+        r"\item[{A.2}] Second; cause: typo. Printed: \( 1 = 2 \). It fails (proof): a\_b = 1."
         r" What remains true: \( 1 = 1 \) (proof; a typo \& more).",
-        r"\item[A.3] Third; cause: A.3. Printed: \( x \). It fails (proof): x = 2.",
+        r"\item[{A.3}] Third; cause: A.3. Printed: \( x \). It fails (proof): x = 2.",
     ]
     assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
 
