@@ -40,13 +40,24 @@ def compare(widths, seeds, parameters, progress):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
 def test_an_interrupted_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
-    create(tmp_path / "slowpaper")
-    with open(tmp_path / "slowpaper" / "compare.py", "a", encoding="utf-8") as file:
+    create(tmp_path / "slowcomparison")
+    with open(tmp_path / "slowcomparison" / "compare.py", "a", encoding="utf-8") as file:
         file.write(SLOW)
     cache, log, slow = tmp_path / "cache", tmp_path / "log", tmp_path / "slow"
     cache.mkdir(mode=0o700)
     options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT), "ODESYS_CACHE": str(cache)}}
-    line = [sys.executable, "-m", "odesys", "compare", "./slowpaper", "--widths", "4,16,64", "--seeds", "2", "--out"]
+    line = [
+        sys.executable,
+        "-m",
+        "odesys",
+        "compare",
+        "./slowcomparison",
+        "--widths",
+        "4,16,64",
+        "--seeds",
+        "2",
+        "--out",
+    ]
 
     def kept() -> int:
         return len(list(cache.glob("unfinished/*/*.json")))

@@ -250,14 +250,14 @@ def test_two_commands_do_not_mix_their_files(tmp_path: Path, monkeypatch: pytest
 
     from odesys.cli import commands
 
-    create(tmp_path / "slowpaper")
-    with open(tmp_path / "slowpaper" / "protocol.py", "a") as file:
+    create(tmp_path / "lockedpaper")
+    with open(tmp_path / "lockedpaper" / "protocol.py", "a") as file:
         file.write(
             "\n\ndef training(parameters, progress):\n    import time\n"
             f"    open({str(tmp_path / 'begun')!r}, 'w').close()\n    time.sleep(600)\n"
         )
     first = subprocess.Popen(
-        [*COMMAND, "simulate", "./slowpaper", "--out", "o"],
+        [*COMMAND, "simulate", "./lockedpaper", "--out", "o"],
         cwd=tmp_path,
         env=ENV,
         stdout=subprocess.DEVNULL,
@@ -269,7 +269,7 @@ def test_two_commands_do_not_mix_their_files(tmp_path: Path, monkeypatch: pytest
         while not (tmp_path / "begun").exists() and first.poll() is None:
             time.sleep(0.05)
         for words in ("simulate", "compare", "figures", "sweep --over omega=0.1"):
-            line = [*words.split(), "./slowpaper", "--out", "o"]
+            line = [*words.split(), "./lockedpaper", "--out", "o"]
             done = CliRunner().invoke(commands.app, line, prog_name="odesys")
             assert done.exit_code == 2 and "another command is writing to o" in done.stderr, done
         assert CliRunner().invoke(commands.app, analysis, prog_name="odesys").exit_code == 2

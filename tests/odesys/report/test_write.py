@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,12 @@ def test_data_files_lie_beside_the_page(report: Path) -> None:
     assert 'href="reported.html"' in (report / "index.html").read_text()
 
 
-def test_the_index_keeps_earlier_papers(folder: Path, report: Path) -> None:
+def test_the_index_keeps_earlier_papers(folder: Path, report: Path, tmp_path: Path) -> None:
+    pages = Path(shutil.copytree(report, tmp_path / "pages"))  # other tests read the one paper of the report
     create(folder / "second_one")
-    result = odesys("report", folder / "second_one", "--out", report, "--workers", 1, "--widths", "8", "--seeds", 1)
+    result = odesys("report", folder / "second_one", "--out", pages, "--workers", 1, "--widths", "8", "--seeds", 1)
     assert result.exit_code == 0, result.output
-    text = (report / "index.html").read_text()
+    text = (pages / "index.html").read_text()
     assert 'href="reported.html"' in text and 'href="second_one.html"' in text
     Reader(text)
 
