@@ -87,19 +87,32 @@ class Draw:
         raise OdesysError(f"no point inside the hypotheses was found for {what} in {TRIES} tries; widen its ranges")
 
     def along(self, name: str, low: float, high: float, count: int, **held: Any) -> list[dict[str, Any]]:
-        """Points along one parameter, evenly in its logarithm; a new draw shifts them by less than one spacing.
+        """Points along one parameter, evenly in its logarithm; a new draw moves them by less than half a spacing.
+
+        A new draw stays inside the range and keeps its whole decades, up to the two that an exponent is judged over.
 
         >>> [point["omega"] for point in Draw().along("omega", 0.01, 1.0, 3, b=0.5)]
         [0.01, 0.1, 1.0]
+        >>> low, between, high = (point["omega"] for point in Draw(number=1).along("omega", 0.01, 1.0, 3))
+        >>> (low, high), between == 0.1
+        ((0.01, 1.0), False)
         """
-        logs = np.linspace(np.log(low), np.log(high), count)
+        logs = np.linspace(np.log10(low), np.log10(high), count)
         if not self.own:
-            shift = (logs[1] - logs[0]) * float(self._rng(name).uniform(0, 0.5))
-            logs = np.linspace(logs[0] + shift, logs[-1] - shift, count)
-        return [{name: float(f"{value:.12g}"), **held} for value in np.exp(logs)]
+            rng, step = self._rng(name), logs[1] - logs[0]
+            spare = max(0.0, _spare_decades(abs(logs[-1] - logs[0])))
+            ends = np.sign(step) * rng.uniform(0, min(abs(step), spare) / 2, 2)
+            logs = np.linspace(logs[0] + ends[0], logs[-1] - ends[1], count)
+            logs[1:-1] += step * rng.uniform(-0.25, 0.25, max(0, count - 2))
+        return [{name: float(f"{value:.12g}"), **held} for value in 10.0**logs]
 
     def _rng(self, what: str) -> np.random.Generator:
         return np.random.default_rng([self.seed, self.number, crc32(what.encode())])
+
+
+def _spare_decades(width: float) -> float:
+    """How much of a range a new draw may leave out: below one decade half of it, above what is beyond one or two."""
+    return width - min(2, int(width + 1e-9)) if width + 1e-9 >= 1 else width / 2
 
 
 def _between(rng: np.random.Generator, low: Any, high: Any) -> Any:

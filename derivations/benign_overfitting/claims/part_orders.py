@@ -27,7 +27,7 @@ EARLY, LATE = 10.0, 9.0  # logs of d_h for stages 2 and 3: scores end at 36.7, w
 
 def in_widths_and_samples(lab: Laboratory, what: str, value: Callable[[Inside], float], logs: float) -> Verdict:
     """A ratio stays bounded over three decades of d_h, and one or two of N, |mu| and epsilon."""
-    families = {"wider": (1.0, 1e3, 4), "N": (16, 640, 4), "n_snr2": (5.5e4, 8e6, 17), "eps": (5e-4, 2e-2, 4)}
+    families = {"wider": (1.0, 1e3, 4), "N": (16, 640, 4), "n_snr2": (8e4, 8e6, 5), "eps": (1e-3, 2e-2, 4)}
     return over_families(lab, what, True, families, value, of_order("O"), logs=logs)
 
 
