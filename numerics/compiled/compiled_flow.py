@@ -20,14 +20,23 @@ from odesys.expr import graph
 from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
 from odesys.jit import llvm, loops
-from odesys.jit.codegen import GeneratedCode, shared_code
+from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
 
-from ..flows.integrate import SWITCHES, bound_parameters, check_atol, check_rtol, default_atol, integrate, start_state
+from ..flows.integrate import (
+    IN_MACHINE_CODE,
+    SWITCHES,
+    bound_parameters,
+    check_atol,
+    check_rtol,
+    default_atol,
+    integrate,
+    start_state,
+)
 from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from . import kernel
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, RunState, new_step
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, STIFF, Log, Problem, RunState, new_step
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
 RUNS_PER_CALL = 256  # of a batch, between two looks at the keyboard
@@ -81,8 +90,11 @@ class CompiledFlow:
         atol: Any = None,
         max_steps: int = 100_000,
         on_error: str = "nan",
+        method: str = "auto",
     ) -> np.ndarray:
         """End states (points, n), one per row of `starts` (or one start for all) and entry of `parameters`.
+
+        `method` is auto, DOP853 or Rodas5P, as in `integrate`.
 
         A run that can not go on, as one that blows up, ends as not-a-number with a BrokenRunWarning, and the others go
         on; with ``on_error="raise"`` it raises its IntegrationError.
@@ -97,7 +109,9 @@ class CompiledFlow:
         given = [self._row(rows[k % len(rows)], one, rtol, atol) for k, one in enumerate(parameters)]
         if on_error not in ("nan", "raise"):
             raise ParameterError(f"on_error = {on_error!r} is not known; choose nan or raise")
-        limits = {"rtol": float(rtol), "max_steps": int(max_steps), "on_error": on_error}
+        if method not in IN_MACHINE_CODE:
+            raise ParameterError(f"a batch is run by {', '.join(IN_MACHINE_CODE)}, not {method}; use integrate")
+        limits = {"rtol": float(rtol), "max_steps": int(max_steps), "on_error": on_error, "method": method}
         chunks = [
             self._many(np.array(given[k : k + RUNS_PER_CALL]), k, (t0, t1), limits)
             for k in range(0, len(given), RUNS_PER_CALL)
@@ -115,9 +129,11 @@ class CompiledFlow:
         """Ends of some runs of a batch, of which the first has the number `first`."""
         n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
         problem = self.problem(given[0, 2 * n :], span[1], limits["rtol"], given[0, n : 2 * n])
-        problem.max_steps = limits["max_steps"]
+        problem.max_steps, problem.may_switch = limits["max_steps"], int(limits["method"] == "auto")
         state = RunState(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
-        step, log = new_step(n, self.count), self.new_log(0)
+        step, log = new_step(n, self.count, limits["method"] == "Rodas5P"), self.new_log(0)
+        if limits["method"] == "Rodas5P":
+            problem.slopes, state.implicit = self.slopes, 1
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
         for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
             try:
@@ -145,6 +161,7 @@ class CompiledFlow:
                 events=self.specs,
                 rtol=limits["rtol"],
                 max_steps=limits["max_steps"],
+                method=limits["method"],
             ).end_state
         except IntegrationError as error:
             raise IntegrationError(f"point {number} of the batch: {error}", **error.objects) from None
@@ -158,14 +175,20 @@ class CompiledFlow:
         p = np.array(list(run.surfaces.parameters.values()), dtype=float)
         watch = run.watch
         state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), watch.side.copy(), watch.width.copy())
-        return Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
+        found = Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
+        found.problem.may_switch = int(run.method == "auto")
+        if run.method == "Rodas5P" or run.stiff_from is not None:
+            found.go_implicit()
+        return found
 
     # ---- what a run is made of ---------------------------------------------------------------------------------------
 
     def problem(self, p: np.ndarray, t_end: float, rtol: float, atol: np.ndarray) -> Problem:
         """What stays during a run."""
+        field = self._code("field", self.system.nodes)
         return Problem(
-            self._code("field", self.system.nodes),
+            field,
+            field,  # nobody reads slopes of explicit steps
             self._watch,
             self.system.dimension,
             self.surfaces,
@@ -186,6 +209,13 @@ class CompiledFlow:
         n, places = self.system.dimension, BUFFER_STEPS + kernel.most_happenings(self.count)
         steps = (np.empty(rows * KNOT_SIZE), np.empty(rows * n), np.empty(rows * POWERS * n))
         return Log(rows, *steps, places, np.empty(places * KNOT_SIZE))
+
+    @cached_property
+    def slopes(self) -> Any:
+        """Code of the Jacobian and of the change of the field in time."""
+        machine = llvm.available()
+        code = slopes_code(self.system, machine)
+        return code.function if machine else _python_code(self.system, code)
 
     @cached_property
     def _watch(self) -> Any:
@@ -215,15 +245,24 @@ class Stretch:
     def __init__(self, flow: CompiledFlow, problem: Problem, state: RunState) -> None:
         self.problem, self.state = problem, state
         self._flow, self._step = flow, new_step(problem.n, problem.count)
+        self.stiff_from: float | None = None
 
     def advance(self, max_steps: int, max_switches: int) -> bool:
-        """Go on until a buffer is full, and say if there is more to come; counters count from here."""
+        """Go on until a buffer is full or steps turn out stiff, and say if there is more; counters count from here."""
         state, problem = self.state, self.problem
         problem.max_steps, problem.max_switches = max_steps, max_switches
-        state.steps = state.switches = state.fields = state.visited = 0
+        state.steps = state.switches = state.fields = state.visited = state.jacobians = 0
         self._start, self._log = state.x.copy(), self._flow.new_log(BUFFER_STEPS)
         _functions()[0](self.problem, self.state, self._step, self._log)
-        return self.state.status == BUFFER_FULL
+        if state.status == STIFF:
+            self.stiff_from = state.t
+            self.go_implicit()
+        return state.status in (BUFFER_FULL, STIFF)
+
+    def go_implicit(self) -> None:
+        """Take steps of Rodas5P from here on."""
+        self.problem.slopes, self.state.implicit, self.state.held = self._flow.slopes, 1, 0
+        self._step = new_step(self.problem.n, self.problem.count, implicit=True)
 
     @property
     def ended(self) -> bool:

@@ -10,8 +10,9 @@ from numerics.flows.semantics import HALVINGS, STEP_PARTS
 from odesys.jit.loops import Array, call
 
 from .crossings import DENIED, NONE, met, note, read_parts, resolved, sign, turns, widths
-from .dop853 import accepted_step, dense_table, dense_value, initial_step
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, Log, Problem, RunState, Step
+from .dop853 import HELD, accepted_step, dense_table, dense_value, initial_step
+from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, STIFF, Log, Problem, RunState, Step
+from .rodas5p import stiff_step, stiff_table
 
 
 def begin(problem: Problem, state: RunState, step: Step) -> None:
@@ -81,22 +82,37 @@ def end_here(problem: Problem, state: RunState, step: Step) -> None:
         dense_value(problem.n, step.F, state.x, step.end, step.new)
 
 
+def made(problem: Problem, state: RunState, step: Step) -> bool:
+    """Make a step by the method of the run; False if it could not be made."""
+    if state.implicit == 1:
+        return stiff_step(problem, state, step)
+    return accepted_step(problem, state, step)
+
+
+def read_between(problem: Problem, state: RunState, step: Step) -> None:
+    """Fill F: the state between the ends of a step."""
+    if state.implicit == 1:
+        stiff_table(problem.n, state.x, step)
+    else:
+        dense_table(problem, state, step)
+
+
 def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
     """Make one step, up to what it meets: the number of what ends it, NONE, or DENIED if it could not be made."""
-    if state.steps >= problem.max_steps or not accepted_step(problem, state, step):
+    if state.steps >= problem.max_steps or not made(problem, state, step):
         return DENIED
     found, before, turn = NONE, log.happened, 0
     if log.rows > 0 or problem.count > 0:
-        dense_table(problem, state, step)
+        read_between(problem, state, step)
     if problem.count > 0:
         read_parts(problem, state, step)
         while not resolved(problem, state, step):  # what is watched moves faster than the state
             turn += 1
             state.h = 0.5 * step.h
-            if turn > HALVINGS or not accepted_step(problem, state, step):
+            if turn > HALVINGS or not made(problem, state, step):
                 return DENIED
             state.h = min(state.h, 2.0 * step.h)
-            dense_table(problem, state, step)
+            read_between(problem, state, step)
             read_parts(problem, state, step)
         found = met(problem, state, step, log)
     if found >= 0:
@@ -119,7 +135,7 @@ def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
 
 
 def run(problem: Problem, state: RunState, step: Step, log: Log) -> None:
-    """Integrate to the end, a terminal event, where the reference integrator goes on, or until a buffer is full."""
+    """Integrate to the end, a terminal event, where another method goes on, or until a buffer is full."""
     state.status = END
     call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
     state.fields += 1
@@ -142,6 +158,8 @@ def run(problem: Problem, state: RunState, step: Step, log: Log) -> None:
             state.h = step.h
             call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
             state.fields += 1
+        elif state.held >= HELD and state.t < problem.t_end:
+            state.status = STIFF
 
 
 def many(
@@ -158,6 +176,7 @@ def many(
         for i in range(n):
             x[i] = row[i]
         state.t, state.h, state.steps, state.switches = t, 0.0, 0, 0
+        state.held, state.free = 0, 0
         begin(problem, state, step)
         while state.status == BUFFER_FULL:
             log.happened = 0

@@ -16,18 +16,21 @@ from odesys.jit.loops import Array, Code, Record
 STAGES, POWERS = 16, 7
 READINGS = STEP_PARTS + 3  # of a step: the ends of its parts, and one beyond each end
 KNOT_SIZE = 3  # numbers of a knot, and of what happens
-END, EVENT, HANDOVER, BUFFER_FULL = range(4)  # why a run is left
+END, EVENT, HANDOVER, BUFFER_FULL, STIFF = range(5)  # why a run is left
 
 
 @dataclass(eq=False)
 class Problem(Record):
     """What stays during a run.
 
+    slopes : code of the Jacobian, row by row, and of the change of the field in time; read by implicit steps only.
+    may_switch : 1 if a run whose explicit steps turn out to be stiff is to be left, to go on with implicit ones.
     movable : 1 for each watched value that can change. directions, terminal : of each event.
     signs : three rows of n signs, in which a state is moved to see what rounding does.
     """
 
     field: Code
+    slopes: Code
     watch: Code
     n: int
     surfaces: int
@@ -42,6 +45,7 @@ class Problem(Record):
     atol: Array
     max_steps: int
     max_switches: int
+    may_switch: int = 0
 
 
 @dataclass(eq=False)
@@ -49,7 +53,8 @@ class RunState(Record):
     """What moves along: time, state, gates, the side of each watched value and the width of its zero; counters.
 
     h is the next step to try, 0 to choose one. `status` says why the run was left, `index` by which event. `fields` are
-    calls of the field, `visited` states at which the field or any watched value was computed, each once.
+    calls of the field, `visited` states at which the field or any watched value was computed, each once. `implicit` is
+    1 for steps of Rodas5P; `held` counts explicit steps that stability holds back, `free` others since.
     """
 
     t: float
@@ -64,6 +69,10 @@ class RunState(Record):
     switches: int = 0
     fields: int = 0
     visited: int = 0
+    jacobians: int = 0
+    implicit: int = 0
+    held: int = 0
+    free: int = 0
 
 
 @dataclass(eq=False)
@@ -92,6 +101,7 @@ class Step(Record):
     V : the watched values at the ends of its parts and one beyond each end. cuts : fractions at which it is read.
     now, spots, touches, rooms, lows : of each watched value its side as the step goes on, where it reaches zero, where
     a dip of it touches zero and how closely, and where that is lowest.
+    J, W, pivots : of an implicit step the Jacobian with the change in time, and its factored matrix.
     """
 
     K: Array
@@ -109,16 +119,20 @@ class Step(Record):
     values: Array
     spare: Array
     more: Array
+    J: Array
+    W: Array
+    pivots: Array
     h: float = 0.0
     t_new: float = 0.0
     end: float = 1.0
     cut_count: int = 0
 
 
-def new_step(n: int, count: int) -> Step:
-    """Room for the steps of a run with n states and `count` watched values."""
+def new_step(n: int, count: int, implicit: bool = False) -> Step:
+    """Room for the steps of a run with n states and `count` watched values; for implicit ones too if asked for."""
     states, watched = ("new", "work", "other"), ("now", "spots", "touches", "rooms", "lows", "values", "spare", "more")
     sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (STEP_PARTS + 1) * (count + 1)}
+    sizes |= {"J": n * n + n, "W": n * n, "pivots": n} if implicit else dict.fromkeys(("J", "W", "pivots"), 0)
     arrays: dict[str, Any] = {
         k: np.zeros(size) for k, size in (sizes | dict.fromkeys(states, n) | dict.fromkeys(watched, count)).items()
     }

@@ -39,6 +39,7 @@ from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_traje
 
 SWITCHES = 10_000  # allowed in a run
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
+IN_MACHINE_CODE = ("auto", "DOP853", "Rodas5P")
 BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
 
@@ -109,7 +110,7 @@ def integrate(
     rtol: float = 1e-9,
     atol: Any = None,
     events: Sequence[StopWhen] = (),
-    method: str = "DOP853",
+    method: str = "auto",
     t_eval: Any = None,
     max_switches: int = SWITCHES,
     backend: str = "auto",
@@ -142,14 +143,17 @@ def integrate(
     events : Sequence[StopWhen], optional
         What to look for; terminal ones end the run. What starts past its level does not fire.
     method : str, optional
-        DOP853, RK45, RK23; Radau, BDF, LSODA for stiff systems.
+        ``auto`` takes explicit steps (DOP853), and goes on with implicit ones (Rodas5P) where these turn out to be held
+        back by stability; the run says when (`stiff_from`). DOP853, RK45, RK23; Rodas5P, Radau, BDF, LSODA for stiff
+        systems.
     t_eval : Any, optional
         Times to record (those reached); by default every step and every switch. Dense output is kept anyway.
     max_switches : int, optional
         Give up with an `IntegrationError` after so many.
     backend : str, optional
-        ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; DOP853 only, no
-        events in Python), and slides here; ``reference`` runs all of it here. ``auto`` is compiled where that can be.
+        ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; methods auto,
+        DOP853 and Rodas5P, no events in Python), and slides here, those of Rodas5P by Radau; ``reference`` runs all of
+        it here. ``auto`` is compiled where that can be.
         ``native``, ``scalar``, ``block`` are the reference with the field computed in this way.
     progress : Progress, optional
         Called with `label` and the fraction done.
@@ -220,7 +224,7 @@ def _trajectory(system: System, bound: Mapping[str, float], run: Run, stop: str,
     cost = Cost(run.meter.fields, run.jacobians, run.steps, time.perf_counter() - began, run.meter.states)
     happened = tuple(sorted(run.log.events, key=lambda e: e.time))
     times, states = np.array(run.knots), np.array(run.states)
-    return Trajectory(system, bound, times, states, run.t, run.x, happened, stop, cost, solution)
+    return Trajectory(system, bound, times, states, run.t, run.x, happened, stop, cost, solution, run.stiff_from)
 
 
 def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
@@ -234,12 +238,14 @@ def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:
 
 def _kernel(system: System, events: Sequence[StopWhen], method: str, compiled: Compiled, backend: str) -> Any:
     """The flow in compiled code, or None where the reference integrator does all of a run."""
-    if backend == "auto" and llvm.available() and method == "DOP853" and compiled.backend == "native":
+    if backend == "auto" and llvm.available() and method in IN_MACHINE_CODE and compiled.backend == "native":
         return _compiled_flow(system, tuple(events))
     if backend != "compiled":
         return None
-    if method != "DOP853":
-        raise ParameterError(f"compiled runs are by DOP853, not {method}; use backend='auto' or 'reference'")
+    if method not in IN_MACHINE_CODE:
+        raise ParameterError(
+            f"compiled runs are by DOP853 and Rodas5P, not {method}; use backend='auto' or 'reference'"
+        )
     return _compiled_flow(system, tuple(events), strict=True)
 
 

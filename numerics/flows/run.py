@@ -32,8 +32,19 @@ from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
 from .surfaces import Surfaces, rounding_signs
 from .trajectory import Event, StopWhen
 
-METHODS = {"DOP853": DOP853, "RK45": RK45, "RK23": RK23, "Radau": Radau, "BDF": BDF, "LSODA": LSODA}
+#: what takes the steps that are not made in compiled code, along a slide for instance
+METHODS = {
+    "auto": DOP853,
+    "DOP853": DOP853,
+    "Rodas5P": Radau,
+    "RK45": RK45,
+    "RK23": RK23,
+    "Radau": Radau,
+    "BDF": BDF,
+    "LSODA": LSODA,
+}
 PILE, PILE_TIME = 8, 1e-5  # switches pile up: so many of them in such a part of the run so far
+IMPLICIT = ("Rodas5P", "Radau", "BDF", "LSODA")
 EXACT_JACOBIAN_LIMIT = 40  # states; above this an implicit method takes differences of the field
 
 
@@ -59,6 +70,7 @@ class Run:
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
         self.kernel, self.left_to_me = kernel, False
         self.jacobians = self.steps = 0
+        self.stiff_from: float | None = None  # when a run by "auto" went on with implicit steps
         self.surfaces = Surfaces(compiled, parameters, tolerances)
         self.meter = self.surfaces.meter
         self.watches = [spec.function(compiled, parameters) for spec in events]
@@ -153,13 +165,14 @@ class Run:
 
     def _solver(self, first_step: float | None = None) -> Any:
         options: dict[str, Any] = dict(self.tolerances)
+        method = self.method if self.stiff_from is None else "Rodas5P"
         small = self.x.size <= EXACT_JACOBIAN_LIMIT and self.compiled.backend != "block" and self.slide is None
-        if small and self.method in ("Radau", "BDF", "LSODA"):
+        if small and method in IMPLICIT:
             gates = self.mode.gates
             options["jac"] = lambda t, x: self.compiled.jacobian(t, x, gates)
         if first_step is not None:
             options["first_step"] = min(first_step, self.end - self.t)
-        return METHODS[self.method](self.field, self.t, self.x, self.end, **options)
+        return METHODS[method](self.field, self.t, self.x, self.end, **options)
 
     def _states(self, dense: Any, solver: Any) -> Callable[[float], np.ndarray]:
         """The state at a time of the step just made: its ends as they are, dense output between and a little beyond."""
@@ -199,6 +212,7 @@ class Run:
             more = stretch.advance(self.steps_left, self.switches_left)
             self._keep(stretch)
             report((self.t - self.start) / (self.end - self.start))
+        self.stiff_from = stretch.stiff_from if self.stiff_from is None else self.stiff_from
         self.left_to_me = not stretch.ended
         if self.left_to_me:
             return ""
@@ -224,6 +238,7 @@ class Run:
         self.watch.side, self.watch.width = state.side.copy(), state.width.copy()
         self.steps, self.steps_left = self.steps + state.steps, self.steps_left - state.steps
         self.meter.fields, self.meter.states = self.meter.fields + state.fields, self.meter.states + state.visited
+        self.jacobians += state.jacobians
 
     def _switched(self, t: float, i: int) -> None:
         """The kernel turned the gate of a surface."""

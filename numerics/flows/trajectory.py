@@ -173,6 +173,8 @@ class Trajectory:
         Evaluations, steps and seconds.
     solution : OdeSolution, optional
         Dense output, one piece per step, broken where a gate switches; None for a map.
+    stiff_from : float, optional
+        When the run turned out to be stiff and went on with implicit steps, if it did.
 
     Examples
     --------
@@ -193,11 +195,15 @@ class Trajectory:
     stop: str = "end"
     cost: Cost = Cost()
     solution: OdeSolution | None = field(default=None, repr=False)
+    stiff_from: float | None = None
 
     def __repr__(self) -> str:
         events = f", {len(self.events)} events" if self.events else ""
         span = f"{self.start_time:g} to {self.end_time:g} ({self.stop})"
-        return shortened(f"<{type(self).__name__} of {some(self.names)}: {len(self.times)} rows, {span}{events}>")
+        stiff = "" if self.stiff_from is None else f", stiff from {self.stiff_from:.4g} on"
+        return shortened(
+            f"<{type(self).__name__} of {some(self.names)}: {len(self.times)} rows, {span}{stiff}{events}>"
+        )
 
     def _repr_html_(self) -> str:
         from odesys.report.cards import run_card
@@ -503,6 +509,8 @@ class StagedTrajectory(Trajectory):
         Evaluations, steps and seconds.
     solution : OdeSolution, optional
         Dense output, one piece per step, broken where a gate switches; None for a map.
+    stiff_from : float, optional
+        When a run turned out to be stiff and went on with implicit steps, if one did.
     parts : Mapping[str, Trajectory], optional
         The runs by the names of their stages.
 
@@ -570,6 +578,7 @@ def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] |
         stop=last.stop,
         cost=sum((run.cost for run in runs), Cost()),
         solution=_join_solutions(runs),
+        stiff_from=min((run.stiff_from for run in runs if run.stiff_from is not None), default=None),
         parts=dict(zip(labels, runs, strict=True)),
     )
 

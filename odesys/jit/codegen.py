@@ -366,6 +366,18 @@ def _jacobian_code(system: System, machine: bool) -> GeneratedCode:
     return _write(system, list(entries.values()), list(entries), True, machine)
 
 
+def slopes_code(system: System, machine: bool) -> GeneratedCode:
+    """Code for what is not zero of the Jacobian, row by row, and of the field's change in time, with gates given."""
+    return _once(system, ("slopes", machine), lambda: _slopes_code(system, machine))
+
+
+def _slopes_code(system: System, machine: bool) -> GeneratedCode:
+    n = system.dimension
+    rows = graph.jacobian(system.nodes, [graph.sym(name) for name in (*system.names, TIME)])
+    entries = {i * n + j if j < n else n * n + i: node for i, row in enumerate(rows) for j, node in row.items()}
+    return _write(system, list(entries.values()), list(entries), True, machine)
+
+
 def _sizes(values: Any) -> str:
     return " x ".join(map(str, np.shape(values))) or "no"
 

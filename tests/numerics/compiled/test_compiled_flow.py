@@ -135,7 +135,7 @@ def test_code_is_looked_up_from_the_second_run_on(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_can_not_be_compiled_is_refused_where_it_is_asked_for() -> None:
-    with pytest.raises(ParameterError, match="DOP853, not RK45"):
+    with pytest.raises(ParameterError, match="Rodas5P, not RK45"):
         integrate(OSCILLATOR, [1.0, 0.0], (0.0, 1.0), {"k": 4}, method="RK45", backend="compiled")
     with pytest.raises(ParameterError, match="a Python function"):
         integrate(

@@ -29,7 +29,9 @@ def slope(t: float, x: np.ndarray) -> np.ndarray:
 
 def ready(h: float = 0.0, end: float = 5.0) -> tuple[Problem, RunState, Step]:
     """The pendulum at its start, with a step of length h to be made."""
-    problem = Problem(pendulum, pendulum, 2, 0, 0, NONE, NONE, NONE, NONE, NONE, end, RTOL, np.full(2, ATOL), 1000, 10)
+    problem = Problem(
+        pendulum, pendulum, pendulum, 2, 0, 0, NONE, NONE, NONE, NONE, NONE, end, RTOL, np.full(2, ATOL), 1000, 10
+    )
     state, step = RunState(0.0, 0.0, START.copy(), NONE, NONE, NONE), new_step(2, 0)
     step.h = h
     pendulum(0.0, START, NONE, NONE, step.K)

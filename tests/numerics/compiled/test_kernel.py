@@ -31,6 +31,7 @@ def problem(end: float, events: int = 0, rate: float = 1.0) -> Problem:
     one = np.ones(events)
     return Problem(
         decay,
+        decay,
         level if events else nothing,
         1,
         0,

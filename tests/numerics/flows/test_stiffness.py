@@ -12,7 +12,7 @@ OSCILLATOR = System.from_strings({"x": "y", "y": "1000*(1 - x**2)*y - x"})
 
 def test_a_stiff_run_names_methods_that_do_better() -> None:
     with pytest.raises(IntegrationError, match=r"the system is stiff.*Radau"):
-        integrate(OSCILLATOR, [2.0, 0.0], (0.0, 500.0), max_steps=5000)
+        integrate(OSCILLATOR, [2.0, 0.0], (0.0, 500.0), method="DOP853", max_steps=5000)
     assert integrate(OSCILLATOR, [2.0, 0.0], (0.0, 500.0), method="Radau", rtol=1e-6).cost.steps < 500
 
 

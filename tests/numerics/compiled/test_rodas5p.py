@@ -1,0 +1,134 @@
+"""Implicit steps: the order of the method and of its polynomial, its linear algebra, and stiff runs against others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from numerics.compiled import rodas5p
+from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.dop853 import dense_value
+from numerics.compiled.records import Problem, RunState, Step, new_step
+from numerics.flows.trajectory import StopWhen
+from odesys import System, integrate
+from odesys.jit.loops import Array
+from tests.machine_and_python import both
+
+NONE = np.empty(0)
+START = np.array([1.0, 0.5])
+ROBERTSON = System.from_strings({"x": "-0.04*x + 1e4*y*z", "y": "0.04*x - 1e4*y*z - 3e7*y**2", "z": "3e7*y**2"})
+OSCILLATOR = System.from_strings({"x": "y", "y": "mu*(1 - x**2)*y - x"}, ["mu"])
+
+
+def pendulum(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+    out[0], out[1] = x[1], -math.sin(x[0]) + 0.1 * math.cos(t)
+
+
+def slopes(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+    out[0], out[1], out[2], out[3] = 0.0, 1.0, -math.cos(x[0]), 0.0
+    out[4], out[5] = 0.0, -0.1 * math.sin(t)
+
+
+def exact(t: float) -> np.ndarray:
+    def field(t: float, x: np.ndarray) -> np.ndarray:
+        out = np.empty(2)
+        pendulum(t, x, NONE, NONE, out)
+        return out
+
+    return solve_ivp(field, (0.0, t), START, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+
+
+def one_step(h: float) -> tuple[Problem, RunState, Step]:
+    """A step of the pendulum from its start."""
+    problem = Problem(
+        pendulum, slopes, pendulum, 2, 0, 0, NONE, NONE, NONE, NONE, NONE, 5.0, 1e-8, np.full(2, 1e-8), 1000, 10
+    )
+    state, step = RunState(0.0, 0.0, START.copy(), NONE, NONE, NONE), new_step(2, 0, implicit=True)
+    step.h = h
+    pendulum(0.0, START, NONE, NONE, step.K)
+    slopes(0.0, START, NONE, NONE, step.J)
+    assert rodas5p.stiff_stages(problem, state, step)
+    return problem, state, step
+
+
+def test_a_step_has_order_five_and_its_estimate_order_four() -> None:
+    """Errors of one step fall like h^6, estimates like h^5; the field depends on time, so that its slope counts."""
+    errors, sizes = [], []
+    for h in (0.4, 0.2, 0.1):
+        problem, state, step = one_step(h)
+        errors.append(np.abs(step.new - exact(h)).max())
+        sizes.append(rodas5p.stiff_error(problem, state, step))
+    assert np.log2(errors[0] / errors[1]) > 5.2 and np.log2(errors[1] / errors[2]) > 5.5
+    assert 4.2 < np.log2(sizes[0] / sizes[1]) < 5.8
+
+
+def test_between_its_ends_a_step_has_order_four() -> None:
+    errors, out = [], np.empty(2)
+    for h in (0.4, 0.2, 0.1):
+        _, _, step = one_step(h)
+        rodas5p.stiff_table(2, START, step)
+        for part, wanted in ((0.0, START), (1.0, step.new)):
+            dense_value(2, step.F, START, part, out)
+            np.testing.assert_allclose(out, wanted, rtol=1e-15)
+        dense_value(2, step.F, START, 0.4, out)
+        errors.append(np.abs(out - exact(0.4 * h)).max())
+    assert np.log2(errors[0] / errors[1]) > 4.2 and np.log2(errors[1] / errors[2]) > 4.5
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_linear_systems_are_solved_with_rows_exchanged(n: int) -> None:
+    rng = np.random.default_rng(n)
+    matrix, b = rng.normal(size=(n, n)), rng.normal(size=n)
+    matrix[0, 0] = 0.0 if n > 1 else 2.0  # needs another row first
+    W, pivots = matrix.ravel().copy(), np.zeros(n)
+    assert rodas5p.factor(n, W, pivots)
+    for _, (_, _, found) in both(rodas5p.solve, n, W, pivots, b):
+        np.testing.assert_allclose(matrix @ found, b, atol=1e-10)
+
+
+def test_a_singular_matrix_is_noticed() -> None:
+    assert not rodas5p.factor(2, np.array([1.0, 2.0, 2.0, 4.0]), np.zeros(2))
+    assert not rodas5p.factor(1, np.array([math.nan]), np.zeros(1))
+
+
+@pytest.mark.parametrize("method", ["auto", "Rodas5P"])
+def test_stiff_runs_agree_with_an_independent_solver(method: str) -> None:
+    """The end after 4e6 units of time, by SciPy's Radau at a tighter tolerance."""
+    run = integrate(ROBERTSON, [1.0, 0.0, 0.0], (0.0, 4e6), method=method, rtol=1e-8, atol=1e-12)
+    other = integrate(ROBERTSON, [1.0, 0.0, 0.0], (0.0, 4e6), method="Radau", rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(run.end_state, other.end_state, rtol=1e-6)
+    assert run.cost.steps < 1000 and run.cost.jacobian_evaluations > 100
+    assert (run.stiff_from is None) == (method == "Rodas5P")
+
+
+def test_a_run_that_turns_out_stiff_says_when() -> None:
+    run = integrate(OSCILLATOR, [2.0, 0.0], (0.0, 2000.0), {"mu": 1000.0}, rtol=1e-7)
+    assert run.stiff_from is not None and 0 < run.stiff_from < 1 and "stiff from" in repr(run)
+    mild = integrate(OSCILLATOR, [2.0, 0.0], (0.0, 20.0), {"mu": 1.0})
+    assert mild.stiff_from is None and mild.cost.jacobian_evaluations == 0
+    explicit = integrate(OSCILLATOR, [2.0, 0.0], (0.0, 20.0), {"mu": 1.0}, method="DOP853")
+    assert np.array_equal(mild.states, explicit.states)
+
+
+def test_switches_and_events_are_met_by_implicit_steps() -> None:
+    """x' = -1000 (x - cos t) falls through levels at the times at which its slow solution does; then a gate turns."""
+    system = System.from_strings({"x": "-1000*(x - cos(t))", "y": "Heaviside(x - 1/2)"})
+    events = [StopWhen("half", "x", level=0.5, direction=-1, terminal=False)]
+    run = integrate(system, [1.0, 0.0], (0.0, 3.0), method="Rodas5P", events=events, rtol=1e-9)
+    found = [event.time for event in run.events]
+    slow = math.pi / 3 + math.atan(1 / 1000)  # cos(t - delta)/sqrt(1 + 1e-6) at 1/2, up to 1e-6
+    assert len(found) == 2 and found == pytest.approx([slow, slow], abs=1e-6)
+    assert run.final["y"] == pytest.approx(found[0], abs=1e-8)
+
+
+def test_a_batch_by_implicit_steps_is_that_of_single_runs() -> None:
+    values = [{"mu": mu} for mu in (50.0, 200.0, 1000.0)]
+    ends = CompiledFlow(OSCILLATOR).batch([2.0, 0.0], (0.0, 100.0), values, rtol=1e-8, method="Rodas5P")
+    left = CompiledFlow(OSCILLATOR).batch([2.0, 0.0], (0.0, 100.0), values, rtol=1e-8)
+    for end, other, given in zip(ends, left, values, strict=True):
+        single = integrate(OSCILLATOR, [2.0, 0.0], (0.0, 100.0), given, rtol=1e-8, method="Rodas5P")
+        assert np.array_equal(end, single.end_state)
+        np.testing.assert_allclose(other, end, rtol=1e-5)
