@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
 from odesys.jit import llvm, loops
 from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
+from odesys.jit.taylor import taylor_code
 
 from ..flows.integrate import (
     IN_MACHINE_CODE,
@@ -36,7 +37,22 @@ from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from . import kernel
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, STIFF, Log, Problem, RunState, new_step
+from .records import (
+    BUFFER_FULL,
+    END,
+    EVENT,
+    HANDOVER,
+    IMPLICIT,
+    KNOT_SIZE,
+    POWERS,
+    STIFF,
+    TAYLOR,
+    Log,
+    Problem,
+    RunState,
+    new_step,
+)
+from .taylor import order_for
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
 RUNS_PER_CALL = 256  # of a batch, between two looks at the keyboard
@@ -94,7 +110,7 @@ class CompiledFlow:
     ) -> np.ndarray:
         """End states (points, n), one per row of `starts` (or one start for all) and entry of `parameters`.
 
-        `method` is auto, DOP853 or Rodas5P, as in `integrate`.
+        `method` is auto, DOP853, Rodas5P or Taylor, as in `integrate`.
 
         A run that can not go on, as one that blows up, ends as not-a-number with a BrokenRunWarning, and the others go
         on; with ``on_error="raise"`` it raises its IntegrationError.
@@ -131,9 +147,8 @@ class CompiledFlow:
         problem = self.problem(given[0, 2 * n :], span[1], limits["rtol"], given[0, n : 2 * n])
         problem.max_steps, problem.may_switch = limits["max_steps"], int(limits["method"] == "auto")
         state = RunState(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
-        step, log = new_step(n, self.count, limits["method"] == "Rodas5P"), self.new_log(0)
-        if limits["method"] == "Rodas5P":
-            problem.slopes, state.implicit = self.slopes, 1
+        self.take_up(limits["method"], problem, state)
+        step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
         for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
             try:
@@ -175,11 +190,25 @@ class CompiledFlow:
         p = np.array(list(run.surfaces.parameters.values()), dtype=float)
         watch = run.watch
         state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), watch.side.copy(), watch.width.copy())
-        found = Stretch(self, self.problem(p, run.end, rtol, atol.copy()), state)
-        found.problem.may_switch = int(run.method == "auto")
-        if run.method == "Rodas5P" or run.stiff_from is not None:
-            found.go_implicit()
-        return found
+        problem = self.problem(p, run.end, rtol, atol.copy())
+        problem.may_switch = int(run.method == "auto")
+        self.take_up(run.method if run.stiff_from is None else "Rodas5P", problem, state)
+        return Stretch(self, problem, state)
+
+    def take_up(self, method: str, problem: Problem, state: RunState) -> None:
+        """Let the steps of a run from here on be made by a method."""
+        if method == "Rodas5P":
+            problem.slopes, state.method, state.held = self.slopes, IMPLICIT, 0
+        elif method == "Taylor":
+            problem.order = problem.rows = order_for(problem.rtol)
+            problem.slopes, state.method, state.h = self._series(problem.order), TAYLOR, math.inf
+
+    @lru_cache(maxsize=8)  # noqa: B019  # a flow is remembered as long as its code
+    def _series(self, order: int) -> Any:
+        """Code of Taylor coefficients."""
+        if not llvm.available():
+            raise ParameterError("Taylor series are machine code, which needs llvmlite; use method='DOP853'")
+        return taylor_code(self.system, order)
 
     # ---- what a run is made of ---------------------------------------------------------------------------------------
 
@@ -204,11 +233,11 @@ class CompiledFlow:
             SWITCHES,
         )
 
-    def new_log(self, rows: int) -> Log:
-        """Buffers for so many steps."""
+    def new_log(self, steps: int, rows: int = POWERS) -> Log:
+        """Buffers for so many steps, with so many rows for the polynomial of each."""
         n, places = self.system.dimension, BUFFER_STEPS + kernel.most_happenings(self.count)
-        steps = (np.empty(rows * KNOT_SIZE), np.empty(rows * n), np.empty(rows * POWERS * n))
-        return Log(rows, *steps, places, np.empty(places * KNOT_SIZE))
+        kept = (np.empty(steps * KNOT_SIZE), np.empty(steps * n), np.empty(steps * rows * n))
+        return Log(steps, *kept, places, np.empty(places * KNOT_SIZE))
 
     @cached_property
     def slopes(self) -> Any:
@@ -244,7 +273,7 @@ class Stretch:
 
     def __init__(self, flow: CompiledFlow, problem: Problem, state: RunState) -> None:
         self.problem, self.state = problem, state
-        self._flow, self._step = flow, new_step(problem.n, problem.count)
+        self._flow, self._step = flow, new_step(problem.n, problem.count, state.method, problem.order)
         self.stiff_from: float | None = None
 
     def advance(self, max_steps: int, max_switches: int) -> bool:
@@ -252,17 +281,13 @@ class Stretch:
         state, problem = self.state, self.problem
         problem.max_steps, problem.max_switches = max_steps, max_switches
         state.steps = state.switches = state.fields = state.visited = state.jacobians = 0
-        self._start, self._log = state.x.copy(), self._flow.new_log(BUFFER_STEPS)
+        self._start, self._log = state.x.copy(), self._flow.new_log(BUFFER_STEPS, problem.rows)
         _functions()[0](self.problem, self.state, self._step, self._log)
         if state.status == STIFF:
             self.stiff_from = state.t
-            self.go_implicit()
+            self._flow.take_up("Rodas5P", problem, state)
+            self._step = new_step(problem.n, problem.count, IMPLICIT)
         return state.status in (BUFFER_FULL, STIFF)
-
-    def go_implicit(self) -> None:
-        """Take steps of Rodas5P from here on."""
-        self.problem.slopes, self.state.implicit, self.state.held = self._flow.slopes, 1, 0
-        self._step = new_step(self.problem.n, self.problem.count, implicit=True)
 
     @property
     def ended(self) -> bool:
@@ -276,11 +301,12 @@ class Stretch:
 
     def steps(self) -> tuple[np.ndarray, np.ndarray, list[Piece]]:
         """Ends of the steps made (k,), states there (k, n), and dense output of each."""
-        log, n = self._log, self.problem.n
+        log, n, rows = self._log, self.problem.n, self.problem.rows
         knots, states = log.knots.reshape(-1, KNOT_SIZE)[: log.kept], log.states.reshape(-1, n)[: log.kept]
-        tables, starts = log.tables.reshape(-1, POWERS, n)[: log.kept], np.vstack([self._start, states])
+        tables, starts = log.tables.reshape(-1, rows, n)[: log.kept], np.vstack([self._start, states])
         ways = zip(knots[:, 1].tolist(), knots[:, 2].tolist(), starts[:-1], tables, strict=True)
-        return knots[:, 0], states, [Piece(*way) for way in ways]
+        piece = TaylorPiece if self.problem.order else Piece
+        return knots[:, 0], states, [piece(*way) for way in ways]
 
     def happenings(self) -> list[tuple[float, int, int]]:
         """Time, number of the watched value and direction of all that happened, in order."""
@@ -302,6 +328,19 @@ class Piece:
         y = np.zeros((self.start.size, *np.shape(part)))
         for k, row in enumerate(self.table[::-1]):
             y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
+        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class TaylorPiece(Piece):
+    """Dense output of one step by Taylor series: a row of the table per power of the fraction of the step."""
+
+    def __call__(self, t: Any) -> np.ndarray:
+        part = (np.asarray(t, dtype=float) - self.t_old) / self.h
+        y = np.zeros((self.start.size, *np.shape(part)))
+        for row in self.table[::-1]:
+            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * part
         result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
         return result
 

@@ -24,8 +24,8 @@ from numerics.flows.semantics import (
 )
 from odesys.jit.loops import Array, call
 
-from .dop853 import dense_value
 from .records import KNOT_SIZE, READINGS, Log, Problem, RunState, Step
+from .taylor import state_at
 
 NONE, DENIED = -1, -2  # no watched value ends the step; one does whose gate does not allow it
 NEVER = math.inf  # where a value does not reach zero in a step
@@ -48,7 +48,7 @@ def read(problem: Problem, state: RunState, step: Step, part: float, values: Arr
         call(problem.watch, step.t_new, step.new, problem.p, state.gates, values)
     else:
         state.visited += 1
-        dense_value(problem.n, step.F, state.x, part, step.work)
+        state_at(problem, step, state.x, part, step.work)
         call(problem.watch, state.t + part * step.h, step.work, problem.p, state.gates, values)
 
 
@@ -95,7 +95,7 @@ def resolved(problem: Problem, state: RunState, step: Step) -> bool:
 def error_reach(problem: Problem, state: RunState, step: Step, part: float, i: int) -> float:
     """How far the tolerance of a step can move a watched value, at a fraction of a step."""
     n, t, reach = problem.n, state.t + part * step.h, 0.0
-    dense_value(n, step.F, state.x, part, step.other)
+    state_at(problem, step, state.x, part, step.other)
     call(problem.watch, t, step.other, problem.p, state.gates, step.spare)
     here = step.spare[i]
     for row in range(3):

@@ -6,13 +6,29 @@ and serves every system. What this code does not do is left to the reference int
 
 from __future__ import annotations
 
+import math
+
 from numerics.flows.semantics import HALVINGS, STEP_PARTS
 from odesys.jit.loops import Array, call
 
 from .crossings import DENIED, NONE, met, note, read_parts, resolved, sign, turns, widths
-from .dop853 import HELD, accepted_step, dense_table, dense_value, initial_step
-from .records import BUFFER_FULL, END, EVENT, HANDOVER, KNOT_SIZE, POWERS, STIFF, Log, Problem, RunState, Step
+from .dop853 import HELD, accepted_step, dense_table, initial_step
+from .records import (
+    BUFFER_FULL,
+    END,
+    EVENT,
+    HANDOVER,
+    IMPLICIT,
+    KNOT_SIZE,
+    STIFF,
+    TAYLOR,
+    Log,
+    Problem,
+    RunState,
+    Step,
+)
 from .rodas5p import stiff_step, stiff_table
+from .taylor import state_at, taylor_step, taylor_table
 
 
 def begin(problem: Problem, state: RunState, step: Step) -> None:
@@ -43,17 +59,17 @@ def begin(problem: Problem, state: RunState, step: Step) -> None:
             state.status = HANDOVER
 
 
-def keep(n: int, t: float, step: Step, log: Log) -> None:
+def keep(n: int, rows: int, t: float, step: Step, log: Log) -> None:
     """Keep a step from t: its end, start and length, its last state and its polynomial."""
     knot, state, table = (
         log.knots[KNOT_SIZE * log.kept :],
         log.states[log.kept * n :],
-        log.tables[log.kept * POWERS * n :],
+        log.tables[log.kept * rows * n :],
     )
     knot[0], knot[1], knot[2] = step.t_new, t, step.h
     for i in range(n):
         state[i] = step.new[i]
-    for i in range(POWERS * n):
+    for i in range(rows * n):
         table[i] = step.F[i]
     log.kept += 1
 
@@ -79,20 +95,24 @@ def end_here(problem: Problem, state: RunState, step: Step) -> None:
     """Let a step end where it meets something."""
     if step.end < 1.0:
         step.t_new = state.t + step.end * step.h
-        dense_value(problem.n, step.F, state.x, step.end, step.new)
+        state_at(problem, step, state.x, step.end, step.new)
 
 
 def made(problem: Problem, state: RunState, step: Step) -> bool:
     """Make a step by the method of the run; False if it could not be made."""
-    if state.implicit == 1:
+    if state.method == IMPLICIT:
         return stiff_step(problem, state, step)
+    if state.method == TAYLOR:
+        return taylor_step(problem, state, step)
     return accepted_step(problem, state, step)
 
 
 def read_between(problem: Problem, state: RunState, step: Step) -> None:
     """Fill F: the state between the ends of a step."""
-    if state.implicit == 1:
+    if state.method == IMPLICIT:
         stiff_table(problem.n, state.x, step)
+    elif state.method == TAYLOR:
+        taylor_table(problem, step)
     else:
         dense_table(problem, state, step)
 
@@ -125,7 +145,7 @@ def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
         log.happened = before
         return DENIED
     if log.rows > 0 and step.t_new > state.t:
-        keep(problem.n, state.t, step, log)
+        keep(problem.n, problem.rows, state.t, step, log)
     for i in range(problem.count):
         state.side[i] = step.now[i]
     state.steps += 1
@@ -175,7 +195,7 @@ def many(
         problem.atol, problem.p = row[n:], row[2 * n :]
         for i in range(n):
             x[i] = row[i]
-        state.t, state.h, state.steps, state.switches = t, 0.0, 0, 0
+        state.t, state.h, state.steps, state.switches = t, math.inf if problem.order > 0 else 0.0, 0, 0
         state.held, state.free = 0, 0
         begin(problem, state, step)
         while state.status == BUFFER_FULL:

@@ -14,6 +14,7 @@ from numerics.flows.semantics import STEP_PARTS
 from odesys.jit.loops import Array, Code, Record
 
 STAGES, POWERS = 16, 7
+EXPLICIT, IMPLICIT, TAYLOR = range(3)  # methods of a step: DOP853, Rodas5P, Taylor series
 READINGS = STEP_PARTS + 3  # of a step: the ends of its parts, and one beyond each end
 KNOT_SIZE = 3  # numbers of a knot, and of what happens
 END, EVENT, HANDOVER, BUFFER_FULL, STIFF = range(5)  # why a run is left
@@ -23,7 +24,8 @@ END, EVENT, HANDOVER, BUFFER_FULL, STIFF = range(5)  # why a run is left
 class Problem(Record):
     """What stays during a run.
 
-    slopes : code of the Jacobian, row by row, and of the change of the field in time; read by implicit steps only.
+    slopes : code that other methods than DOP853 read: the Jacobian, row by row, and the change of the field in time; or
+    Taylor coefficients up to `order`, which is 0 otherwise. rows : of the polynomial of a step.
     may_switch : 1 if a run whose explicit steps turn out to be stiff is to be left, to go on with implicit ones.
     movable : 1 for each watched value that can change. directions, terminal : of each event.
     signs : three rows of n signs, in which a state is moved to see what rounding does.
@@ -46,6 +48,8 @@ class Problem(Record):
     max_steps: int
     max_switches: int
     may_switch: int = 0
+    order: int = 0
+    rows: int = POWERS
 
 
 @dataclass(eq=False)
@@ -53,8 +57,8 @@ class RunState(Record):
     """What moves along: time, state, gates, the side of each watched value and the width of its zero; counters.
 
     h is the next step to try, 0 to choose one. `status` says why the run was left, `index` by which event. `fields` are
-    calls of the field, `visited` states at which the field or any watched value was computed, each once. `implicit` is
-    1 for steps of Rodas5P; `held` counts explicit steps that stability holds back, `free` others since.
+    calls of the field, `visited` states at which the field or any watched value was computed, each once. `method`
+    is that of the next step; `held` counts explicit steps that stability holds back, `free` others since.
     """
 
     t: float
@@ -70,7 +74,7 @@ class RunState(Record):
     fields: int = 0
     visited: int = 0
     jacobians: int = 0
-    implicit: int = 0
+    method: int = EXPLICIT
     held: int = 0
     free: int = 0
 
@@ -97,7 +101,8 @@ class Step(Record):
     """One step in the making, and room to work in.
 
     h, t_new, end : its length, where it ends, and the fraction of it that is taken.
-    K, F : 16 stages and the 7 rows of its polynomial, each of n numbers. new : the state at its end.
+    K, F : 16 stages, or Taylor coefficients, and the rows of its polynomial, each of n numbers. new : the state at its
+    end.
     V : the watched values at the ends of its parts and one beyond each end. cuts : fractions at which it is read.
     now, spots, touches, rooms, lows : of each watched value its side as the step goes on, where it reaches zero, where
     a dip of it touches zero and how closely, and where that is lowest.
@@ -128,11 +133,16 @@ class Step(Record):
     cut_count: int = 0
 
 
-def new_step(n: int, count: int, implicit: bool = False) -> Step:
-    """Room for the steps of a run with n states and `count` watched values; for implicit ones too if asked for."""
+def new_step(n: int, count: int, method: int = EXPLICIT, order: int = 0) -> Step:
+    """Room for the steps of a run with n states and `count` watched values."""
     states, watched = ("new", "work", "other"), ("now", "spots", "touches", "rooms", "lows", "values", "spare", "more")
-    sizes = {"K": STAGES * n, "F": POWERS * n, "V": READINGS * count, "cuts": (STEP_PARTS + 1) * (count + 1)}
-    sizes |= {"J": n * n + n, "W": n * n, "pivots": n} if implicit else dict.fromkeys(("J", "W", "pivots"), 0)
+    sizes = {
+        "K": max(STAGES, order) * n,
+        "F": max(POWERS, order) * n,
+        "V": READINGS * count,
+        "cuts": (STEP_PARTS + 1) * (count + 1),
+    }
+    sizes |= {"J": n * n + n, "W": n * n, "pivots": n} if method == IMPLICIT else dict.fromkeys(("J", "W", "pivots"), 0)
     arrays: dict[str, Any] = {
         k: np.zeros(size) for k, size in (sizes | dict.fromkeys(states, n) | dict.fromkeys(watched, count)).items()
     }

@@ -39,7 +39,7 @@ from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_traje
 
 SWITCHES = 10_000  # allowed in a run
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
-IN_MACHINE_CODE = ("auto", "DOP853", "Rodas5P")
+IN_MACHINE_CODE = ("auto", "DOP853", "Taylor", "Rodas5P")
 BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
 
@@ -144,15 +144,15 @@ def integrate(
         What to look for; terminal ones end the run. What starts past its level does not fire.
     method : str, optional
         ``auto`` takes explicit steps (DOP853), and goes on with implicit ones (Rodas5P) where these turn out to be held
-        back by stability; the run says when (`stiff_from`). DOP853, RK45, RK23; Rodas5P, Radau, BDF, LSODA for stiff
-        systems.
+        back by stability; the run says when (`stiff_from`). DOP853, RK45, RK23; Taylor for small systems and high
+        accuracy; Rodas5P, Radau, BDF, LSODA for stiff systems.
     t_eval : Any, optional
         Times to record (those reached); by default every step and every switch. Dense output is kept anyway.
     max_switches : int, optional
         Give up with an `IntegrationError` after so many.
     backend : str, optional
         ``compiled`` runs steps, switches and events as machine code (`numerics.compiled.compiled_flow`; methods auto,
-        DOP853 and Rodas5P, no events in Python), and slides here, those of Rodas5P by Radau; ``reference`` runs all of
+        DOP853, Taylor and Rodas5P, no events in Python), and slides here, by DOP853 or Radau; ``reference`` runs all of
         it here. ``auto`` is compiled where that can be.
         ``native``, ``scalar``, ``block`` are the reference with the field computed in this way.
     progress : Progress, optional
@@ -244,7 +244,7 @@ def _kernel(system: System, events: Sequence[StopWhen], method: str, compiled: C
         return None
     if method not in IN_MACHINE_CODE:
         raise ParameterError(
-            f"compiled runs are by DOP853 and Rodas5P, not {method}; use backend='auto' or 'reference'"
+            f"compiled runs are by DOP853, Taylor and Rodas5P, not {method}; use backend='auto' or 'reference'"
         )
     return _compiled_flow(system, tuple(events), strict=True)
 

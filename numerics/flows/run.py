@@ -36,6 +36,7 @@ from .trajectory import Event, StopWhen
 METHODS = {
     "auto": DOP853,
     "DOP853": DOP853,
+    "Taylor": DOP853,
     "Rodas5P": Radau,
     "RK45": RK45,
     "RK23": RK23,

@@ -11,6 +11,7 @@ from .run import Run
 EXPLICIT = {
     "auto": 6.0,
     "DOP853": 6.0,
+    "Taylor": 6.0,
     "RK45": 3.3,
     "RK23": 2.5,
 }  # about how far their regions of stability reach to the left

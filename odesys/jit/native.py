@@ -38,7 +38,7 @@ def compile_text(text: str) -> Address:
 
 def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gated: bool) -> str:
     """The function as LLVM assembly; a long one in pieces, which keep in %s what later ones need of them."""
-    gates = _gates(system) if gated else {}
+    gates = held_gates(system) if gated else {}
     roots = shifted(roots, gates)
     order, places = read_nodes(roots, gates), dict[Node, list[int]]()
     for root, place in zip(roots, targets, strict=True):
@@ -56,22 +56,23 @@ def assembly(system: System, roots: Sequence[Node], targets: Sequence[int], gate
             for place in places.get(node, ()):
                 writer.store(register, "%out", place)
         name, more = (f"piece{k}", ", ptr noalias %s") if count > 1 else ("function", "")
-        texts.append(_function(name, writer.lines, more))
+        texts.append(function_text(name, writer.lines, more))
     if count > 1:
         calls = (f"call void @piece{k}(double %t, ptr %x, ptr %p, ptr %g, ptr %out, ptr %s)" for k in range(count))
-        texts.append(_function("function", [f"%s = alloca [{len(shared)} x double]", *calls]))
+        texts.append(function_text("function", [f"%s = alloca [{len(shared)} x double]", *calls]))
     body = "".join(texts)
     helpers = (text for name, text in HELPERS.items() if f"@{name}(" in body)
     return "\n".join([DECLARED, *helpers, body])
 
 
-def _function(name: str, lines: Sequence[str], more: str = "") -> str:
+def function_text(name: str, lines: Sequence[str], more: str = "") -> str:
+    """Lines as a function of (t, x, p, g, out)."""
     arrays = ", ".join(f"ptr noalias %{array}" for array in ("x", "p", "g", "out"))
     head = f"define void @{name}(double %t, {arrays}{more}) {{\n"
     return head + "".join(f"  {line}\n" for line in lines) + "  ret void\n}\n"
 
 
-def _gates(system: System) -> dict[Node, tuple[int, bool]]:
+def held_gates(system: System) -> dict[Node, tuple[int, bool]]:
     """The gates by their place in g; False for the opposite of one."""
     found: dict[Node, tuple[int, bool]] = {}
     for i, surface in enumerate(system.surfaces):

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from numerics.compiled import rodas5p
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.dop853 import dense_value
-from numerics.compiled.records import Problem, RunState, Step, new_step
+from numerics.compiled.records import IMPLICIT, Problem, RunState, Step, new_step
 from numerics.flows.trajectory import StopWhen
 from odesys import System, integrate
 from odesys.jit.loops import Array
@@ -46,7 +46,7 @@ def one_step(h: float) -> tuple[Problem, RunState, Step]:
     problem = Problem(
         pendulum, slopes, pendulum, 2, 0, 0, NONE, NONE, NONE, NONE, NONE, 5.0, 1e-8, np.full(2, 1e-8), 1000, 10
     )
-    state, step = RunState(0.0, 0.0, START.copy(), NONE, NONE, NONE), new_step(2, 0, implicit=True)
+    state, step = RunState(0.0, 0.0, START.copy(), NONE, NONE, NONE), new_step(2, 0, IMPLICIT)
     step.h = h
     pendulum(0.0, START, NONE, NONE, step.K)
     slopes(0.0, START, NONE, NONE, step.J)

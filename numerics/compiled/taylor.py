@@ -1,0 +1,83 @@
+"""One step by the Taylor series of the solution, whose polynomial is the dense output; for small systems.
+
+The coefficients are straight-line code (`odesys.jit.taylor`) to an order that depends on the tolerance, 1 - log(rtol)/2
+(A. Jorba and M. Zou, Experimental Mathematics 14 (2005), 99): then steps are about 1/e^2 of the radius of convergence.
+The step is the longest for which the last two terms are within the tolerance, so none is rejected. The functions are in
+the language of `odesys.jit.loops`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from odesys.jit.loops import Array, call
+
+from .dop853 import dense_value, size_of
+from .records import Problem, RunState, Step
+
+LEAST_ORDER, SAFETY = 8, 0.9
+
+
+def order_for(rtol: float) -> int:
+    """The order at which long steps and few operations are in balance."""
+    return max(LEAST_ORDER, math.ceil(-math.log(rtol) / 2 + 1))
+
+
+def power_series(n: int, order: int, K: Array, x: Array, s: float, out: Array) -> None:
+    """out = x + sum_k K[k - 1] s^k."""
+    for i in range(n):
+        out[i] = K[(order - 1) * n + i]
+    for m in range(1, order):
+        row = K[(order - 1 - m) * n :]
+        for i in range(n):
+            out[i] = out[i] * s + row[i]
+    for i in range(n):
+        out[i] = x[i] + out[i] * s
+
+
+def state_at(problem: Problem, step: Step, x: Array, part: float, out: Array) -> None:
+    """The state at the fraction `part` of a step that starts at x, by whichever method."""
+    if problem.order > 0:
+        power_series(problem.n, problem.order, step.F, x, part, out)
+    else:
+        dense_value(problem.n, step.F, x, part, out)
+
+
+def longest_step(problem: Problem, state: RunState, step: Step) -> float:
+    """The step at which the last two terms are within the tolerance; infinite where they vanish."""
+    n, order, h = problem.n, problem.order, math.inf
+    for k in range(order - 1, order + 1):
+        size = size_of(problem, step.K[(k - 1) * n :], state.x)
+        if not size < math.inf:
+            return 0.0
+        if size > 0.0:
+            h = min(h, SAFETY * size ** (-1.0 / float(k)))
+    return h
+
+
+def taylor_step(problem: Problem, state: RunState, step: Step) -> bool:
+    """Make a step, at most of length `state.h`; False if it would be below rounding or ends nowhere."""
+    n, left, least = problem.n, problem.t_end - state.t, 10.0 * (math.nextafter(state.t, math.inf) - state.t)
+    call(problem.slopes, state.t, state.x, problem.p, state.gates, step.K)
+    state.fields += 1
+    state.visited += 1
+    h = min(longest_step(problem, state, step), state.h)
+    if not h >= least and h < left:
+        return False
+    step.h = min(h, left)
+    power_series(n, problem.order, step.K, state.x, step.h, step.new)
+    for i in range(n):
+        if not abs(step.new[i]) < math.inf:
+            return False
+    step.t_new = problem.t_end if step.h >= left else state.t + step.h
+    step.end, state.h = 1.0, math.inf
+    return True
+
+
+def taylor_table(problem: Problem, step: Step) -> None:
+    """Fill F: the coefficients in the fraction of the step."""
+    n, power = problem.n, 1.0
+    for k in range(problem.order):
+        power *= step.h
+        for i in range(n):
+            step.F[k * n + i] = step.K[k * n + i] * power
