@@ -169,7 +169,7 @@ class _Writer:
         if kind == "sum":
             return self._sum([self.scaled(a[k], c) for a, c in zip(args, operation.numbers, strict=True)])
         if kind == "product":
-            return self._convolution(*args, k)
+            return self._convolution(args[0], args[1], k)
         if kind == "power":
             return self._power_coefficient(args[0], self.series[place], Fraction(operation.numbers[0]), k)
         return self._function_coefficient(operation.text, args[0], place, k)
