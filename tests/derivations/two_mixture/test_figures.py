@@ -40,7 +40,12 @@ def test_the_sliding_run_is_drawn(tmp_path: Path) -> None:
     assert [s.name for s in paper_figures.sliding_run().slides] == ["H_p_15", "H_p_17"]
 
 
-def test_proof_graph_and_run_plot(tmp_path: Path) -> None:
+@pytest.mark.nightly
+def test_the_proof_graph_is_drawn(tmp_path: Path) -> None:
+    """All claims are checked for its colours."""
     assert len(PAPER.figures["proof"].draw(tmp_path, silent)) == 2
+
+
+def test_a_run_is_drawn(tmp_path: Path) -> None:
     run = PAPER.protocols["three-stage"](PAPER.read_parameters({}), silent)
     assert run.plot is not None and {f.name for f in run.plot(tmp_path)} == {"run.png", "run.svg"}

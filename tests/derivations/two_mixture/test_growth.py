@@ -51,7 +51,7 @@ def least_force(C: float, T1: int) -> float:
 
 @pytest.mark.parametrize(
     ("C", "T1"),
-    [("1/100", 20), pytest.param("1/10", 3, marks=pytest.mark.slow), pytest.param("1/2", 3, marks=pytest.mark.slow)],
+    [("1/100", 20), pytest.param("1/10", 3, marks=pytest.mark.slow), pytest.param("1/2", 3, marks=pytest.mark.nightly)],
 )
 def test_the_certified_rate_is_within_two_percent_of_the_least_one_found(C: str, T1: int) -> None:
     found, kappa = bound(Laboratory(), Fraction(C), T1), float(neuron_ranges(T1)["n_c"][0]) / 18
