@@ -3,76 +3,34 @@
     python -m benchmarks.bench_stiff [FILE]
 
 prints the tables, and writes them to FILE if one is given. Every solver runs at several tolerances and is given the
-field and the exact Jacobian that odesys compiled. The error is that of the end state, relative to its largest entry per
-state, against Radau at 1e-12. The time at an error is read off the straight line, in logarithms, between two runs.
+field and the exact Jacobian that odesys compiled. The error is that of the end state against Radau at 1e-12; the time
+at an error is read off the straight line, in logarithms, between two runs.
 CVODE calls back into Python: its last row has the time of these calls, measured by making as many of them, taken off,
 which is what a field in machine code would leave of it. It needs scikit-sundae, and is left out without it.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from odesys import System, integrate, read_system
+from odesys import integrate
 
-LITERATURE = Path(__file__).parents[1] / "tests" / "literature"
+from .work_precision import Task, best_time, literature, table
+
 ENDS = {"robertson": 1e5, "hires": 321.8122, "oregonator": 360.0, "van_der_pol": 2000.0}
 VALUES: Mapping[str, dict[str, float]] = {"van_der_pol": {"mu": 1000.0}}
 STARTS: Mapping[str, dict[str, float]] = {
     "oregonator": {"x": 1.0, "y": 2.0, "z": 3.0},
     "van_der_pol": {"x": 2.0, "y": 0.0},
 }
-TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+TOLERANCES = tuple(10.0**-k for k in range(2, 11))
 LEVELS = (1e-4, 1e-6, 1e-8)  # errors at which times are compared
-REPEAT = 5
-
-
-@dataclass(frozen=True)
-class Task:
-    """A system with numbers in it, and where it ends."""
-
-    name: str
-    system: System
-    start: np.ndarray
-    values: Mapping[str, float]
-    end: float
-    reference: np.ndarray
-
-    def error(self, state: Any) -> float:
-        """Largest relative error of an end state."""
-        return float(np.max(np.abs(np.asarray(state) - self.reference) / np.abs(self.reference)))
-
-
-def task(name: str) -> Task:
-    """One of the four."""
-    path = next(LITERATURE.glob(f"{name}.*"))
-    read = read_system(path)
-    values = {n: float(v) for n, v in read.values.items()} | VALUES.get(name, {})
-    known = {n: float(v) for n, v in read.start.items()} | STARTS.get(name, {})
-    start = np.array([known.get(n, 0.0) for n in read.system.names])
-    tight = integrate(read.system, start, (0.0, ENDS[name]), values, method="Radau", rtol=1e-12, atol=1e-17)
-    return Task(name, read.system, start, values, ENDS[name], tight.end_state)
-
-
-def best_time(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What the work gives, and the least processor time of some repetitions."""
-    found, times = work(), []
-    for _ in range(REPEAT):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-        if sum(times) > 2:
-            break
-    return found, min(times)
 
 
 def ours(given: Task, rtol: float) -> tuple[float, float]:
@@ -126,14 +84,6 @@ def cvode(without_calls: bool) -> Callable[[Task, float], tuple[float, float]]:
     return run
 
 
-def at_error(runs: list[tuple[float, float]], wanted: float) -> float:
-    """Time at which the error is as wanted, between two runs; not-a-number outside."""
-    ordered = sorted((math.log(max(error, 1e-300)), math.log(seconds)) for error, seconds in runs)
-    errors, times = zip(*ordered, strict=True)
-    inside = errors[0] <= math.log(wanted) <= errors[-1]
-    return math.exp(np.interp(math.log(wanted), errors, times)) if inside else math.nan
-
-
 def main() -> str:
     """The tables as text."""
     solvers = {"odesys": ours, "Radau": scipy("Radau"), "BDF": scipy("BDF"), "LSODA": scipy("LSODA")}
@@ -142,18 +92,10 @@ def main() -> str:
     except ImportError:
         print("scikit-sundae is not installed, so CVODE is left out", file=sys.stderr)
     lines = [f"# Stiff systems\n\n{__doc__.split(chr(10), 1)[0]} Written by `python -m benchmarks.bench_stiff`.\n"]
-    for name in ENDS:
-        given = task(name)
+    for name, end in ENDS.items():
+        given = literature(name, end, VALUES.get(name, {}), STARTS.get(name, {}), "Radau", 1e-12)
         found = {solver: [run(given, rtol) for rtol in TOLERANCES] for solver, run in solvers.items()}
-        lines.append(f"## {name}, {given.system.dimension} states, to t = {given.end:g}\n")
-        lines.append("| solver | " + " | ".join(f"ms at error {level:.0e} (ours over it)" for level in LEVELS) + " |")
-        lines.append("| --- |" + " --- |" * len(LEVELS))
-        mine = [at_error(found["odesys"], level) for level in LEVELS]
-        for solver, runs in found.items():
-            times = [at_error(runs, level) for level in LEVELS]
-            cells = [f"{1e3 * t:.3g} ({m / t:.2g})" for t, m in zip(times, mine, strict=True)]
-            lines.append(f"| {solver} | " + " | ".join(cells).replace("nan (nan)", "not reached") + " |")
-        lines.append("")
+        lines += [f"## {name}, {given.system.dimension} states, to t = {end:g}\n", *table(found, LEVELS, "odesys"), ""]
     return "\n".join(lines)
 
 

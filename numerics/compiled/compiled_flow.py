@@ -7,10 +7,11 @@ this code does not; see `numerics.flows.semantics`. Without llvmlite the same te
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,8 @@ class CompiledFlow:
         self.system, self.specs = system, tuple(events)
         self.events = [_event_node(system, spec) for spec in events]
         self.surfaces, self.count = len(system.surfaces), len(system.surfaces) + len(self.specs)
+        self._taylor: dict[int, Any] = {}  # code by order
+        self._room = threading.local()  # for batches
 
     def run(
         self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None, **options: Any
@@ -144,13 +147,11 @@ class CompiledFlow:
     def _many(self, given: np.ndarray, first: int, span: tuple[float, float], limits: Mapping[str, Any]) -> np.ndarray:
         """Ends of some runs of a batch, of which the first has the number `first`."""
         n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
-        problem = self.problem(given[0, 2 * n :], span[1], limits["rtol"], given[0, n : 2 * n])
-        problem.max_steps, problem.may_switch = limits["max_steps"], int(limits["method"] == "auto")
-        state = RunState(span[0], 0.0, np.empty(n), np.zeros(self.surfaces), np.zeros(self.count), np.zeros(self.count))
-        self.take_up(limits["method"], problem, state)
-        step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
+        problem, state, step, log = self._workspace(limits["method"], order_for(limits["rtol"]))
+        loops.put(problem, t_end=span[1], rtol=limits["rtol"], max_steps=limits["max_steps"])
+        loops.put(state, t=span[0])
         _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
-        for k in np.flatnonzero(~np.isin(results[:, n], (END, EVENT))):
+        for k in np.flatnonzero((results[:, n] != END) & (results[:, n] != EVENT)):
             try:
                 results[k, :n] = self._by_integrate(given[k], first + int(k), span, limits)
             except IntegrationError as error:
@@ -159,6 +160,20 @@ class CompiledFlow:
                 results[k, :n] = np.nan
                 warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
         return results[:, :n]
+
+    def _workspace(self, method: str, order: int) -> tuple[Any, ...]:
+        """Problem, state, step and log of batches by a method, made once per thread."""
+        known: dict[Any, tuple[Any, ...]] = self._room.__dict__.setdefault("known", {})
+        key = (method, order if method == "Taylor" else 0)
+        if key not in known:
+            n, none = self.system.dimension, np.zeros(self.count)
+            problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
+            problem.may_switch = int(method == "auto")
+            state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
+            self.take_up(method, problem, state, order)
+            step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
+            known[key] = tuple(map(loops.settled, (problem, state, step, log)))
+        return known[key]
 
     def _by_integrate(
         self, row: np.ndarray, number: int, span: tuple[float, float], limits: Mapping[str, Any]
@@ -192,23 +207,24 @@ class CompiledFlow:
         state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), watch.side.copy(), watch.width.copy())
         problem = self.problem(p, run.end, rtol, atol.copy())
         problem.may_switch = int(run.method == "auto")
-        self.take_up(run.method if run.stiff_from is None else "Rodas5P", problem, state)
+        self.take_up(run.method if run.stiff_from is None else "Rodas5P", problem, state, order_for(rtol))
         return Stretch(self, problem, state)
 
-    def take_up(self, method: str, problem: Problem, state: RunState) -> None:
-        """Let the steps of a run from here on be made by a method."""
+    def take_up(self, method: str, problem: Problem, state: RunState, order: int = 0) -> None:
+        """Let the steps of a run from here on be made by a method, a Taylor series to this order."""
         if method == "Rodas5P":
             problem.slopes, state.method, state.held = self.slopes, IMPLICIT, 0
         elif method == "Taylor":
-            problem.order = problem.rows = order_for(problem.rtol)
-            problem.slopes, state.method, state.h = self._series(problem.order), TAYLOR, math.inf
+            problem.order = problem.rows = order
+            problem.slopes, state.method, state.h = self._series(order), TAYLOR, math.inf
 
-    @lru_cache(maxsize=8)  # noqa: B019  # a flow is remembered as long as its code
     def _series(self, order: int) -> Any:
         """Code of Taylor coefficients."""
         if not llvm.available():
             raise ParameterError("Taylor series are machine code, which needs llvmlite; use method='DOP853'")
-        return taylor_code(self.system, order)
+        if order not in self._taylor:
+            self._taylor[order] = taylor_code(self.system, order)
+        return self._taylor[order]
 
     # ---- what a run is made of ---------------------------------------------------------------------------------------
 

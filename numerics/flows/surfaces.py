@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,12 @@ class ModeChoice:
     width: np.ndarray
 
 
+@cache
 def rounding_signs(n: int) -> np.ndarray:
     """Directions in which a state is moved to see what rounding does: three rows of signs."""
-    return np.random.default_rng(0).choice([-1.0, 1.0], size=(3, n))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(3, n))
+    signs.flags.writeable = False
+    return signs
 
 
 class Surfaces(Switching):

@@ -39,7 +39,7 @@ from .loop_kinds import (
     signature,
 )
 
-__all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "ready"]
+__all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "put", "ready", "settled"]
 
 C_KINDS: dict[str, Any] = {DOUBLE: ctypes.c_double, INTEGER: ctypes.c_int64, POINTER: ctypes.c_void_p, NOTHING: None}
 
@@ -61,22 +61,35 @@ def _caller(address: llvm.Address, kinds: Sequence[str], result: str) -> Callabl
     def run(*given: Any) -> Any:
         if len(given) != len(kinds):
             raise LoopError(f"{len(given)} arguments were given, {len(kinds)} are needed")
-        shared = [_Shared(v) if isinstance(v, Record) else v for v in given]
+        shared = [Shared(v) if isinstance(v, Record) else v for v in given]
         result = function(*(_plain(v) for v in shared))
-        for record in shared:
-            if isinstance(record, _Shared):
+        for record, own in zip(shared, given, strict=True):
+            if record is not own:
                 record.read_back()
         return result
 
     return run
 
 
-class _Shared:
+def settled(record: Record) -> Record | Shared:
+    """A record at a place where machine code finds it in many calls, which do not read its numbers back."""
+    return Shared(record) if llvm.available() else record
+
+
+def put(record: Record | Shared, **values: Any) -> None:
+    """Set fields of a record, wherever it is."""
+    for name, value in values.items():
+        setattr(record.record if isinstance(record, Shared) else record, name, value)
+        if isinstance(record, Shared):
+            setattr(record.memory, name, _plain(value))
+
+
+class Shared:
     """A record as machine code sees it, with those inside of it; its numbers are read back after a call."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.inside = {name: _Shared(getattr(record, name)) for name, p in places(type(record)).items() if p.record}
+        self.inside = {name: Shared(getattr(record, name)) for name, p in places(type(record)).items() if p.record}
         values = (self.inside.get(name, getattr(record, name)) for name in places(type(record)))
         kind: Any = type(record)
         self.memory = _structure(kind)(*map(_plain, values))
@@ -100,7 +113,7 @@ def _structure(record: type[Record]) -> type[ctypes.Structure]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, _Shared):
+    if isinstance(value, Shared):
         return ctypes.addressof(value.memory)
     return _place(value) if isinstance(value, np.ndarray) else value
 

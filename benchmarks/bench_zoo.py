@@ -1,0 +1,135 @@
+"""Single runs of classic systems at equal errors: our Taylor series and DOP853 against heyoka and SciPy.
+
+    python -m benchmarks.bench_zoo [FILE]
+
+prints the tables, and writes them to FILE if one is given. Only the end state is asked for and code is compiled before;
+the times to compile, or to read what was compiled before, stand beside. The error is that of the end state against our
+Taylor series at 3e-14. heyoka is in its default mode; without it its rows are left out.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from numerics.compiled.compiled_flow import CompiledFlow
+from odesys.expr import graph
+
+from .task import convert
+from .work_precision import Task, at_error, best_time, literature, table
+
+#: end, numbers that differ from the gallery's, start
+ZOO: Mapping[str, tuple[float, dict[str, float], dict[str, float]]] = {
+    "lorenz": (10.0, {}, {"x": 1.0, "y": 1.0, "z": 1.0}),
+    "kepler": (50.0, {}, {"x": 1.0, "y": 0.0, "u": 0.0, "v": 1.2}),
+    "henon_heiles": (100.0, {}, {"x": 0.1, "y": 0.2, "u": 0.3, "v": 0.1}),
+    "brusselator": (40.0, {}, {"X": 1.0, "Y": 2.0}),
+    "repressilator": (60.0, {}, {"m1": 0.0, "m2": 0.0, "m3": 0.0, "p1": 2.0, "p2": 1.0, "p3": 3.0}),
+    "fitzhugh": (60.0, {}, {"x": 1.0, "y": 0.5}),
+    "euler_top": (60.0, {}, {"x": 1.0, "y": 0.5, "z": 0.7}),
+    "roessler": (60.0, {}, {"x": 1.0, "y": 1.0, "z": 0.0}),
+    "van_der_pol": (40.0, {"mu": 2.0}, {"x": 2.0, "y": 0.0}),
+    "pendulum": (60.0, {}, {}),
+}
+TOLERANCES = (*(10.0**-k for k in range(4, 14)), 3e-14)
+LEVELS = (1e-6, 1e-9, 1e-11)
+Runs = list[tuple[float, float]]
+
+
+def ours(method: str) -> Callable[[Task], tuple[Runs, float]]:
+    """Errors and times of our runs, and the time to compile at the tightest tolerance with nothing kept."""
+
+    def runs(given: Task) -> tuple[Runs, float]:
+        flow, span, found = CompiledFlow(given.system), (0.0, given.end), []
+        began = time.process_time()
+        flow.final(given.start, span, given.values, rtol=TOLERANCES[-1], method=method)
+        ready = time.process_time() - began
+        for rtol in TOLERANCES:
+            options: dict[str, Any] = {"rtol": rtol, "atol": 1e-3 * rtol, "method": method}
+            end, seconds = best_time(lambda o=options: flow.final(given.start, span, given.values, **o))  # type: ignore[misc]
+            found.append((given.error(end), seconds))
+        return found, ready
+
+    return runs
+
+
+def heyoka(given: Task) -> tuple[Runs, float]:
+    """heyoka's adaptive Taylor integrator."""
+    import heyoka as hy
+
+    symbols = {name: hy.expression(name) for name in given.system.names}
+    numbers = {graph.sym(name): graph.num(value) for name, value in given.values.items()}
+    nodes = graph.substitute(given.system.nodes, numbers)
+    functions = {name: getattr(hy, name) for name in ("exp", "sin", "cos", "log", "tanh", "sigmoid")}
+    pairs = list(zip(symbols.values(), convert(nodes, symbols, functions), strict=True))
+    found, ready = [], 0.0
+    for rtol in TOLERANCES:
+        began = time.process_time()
+        integrator = hy.taylor_adaptive(pairs, given.start.copy(), tol=rtol)
+        ready = time.process_time() - began
+
+        def work(integrator: Any = integrator) -> np.ndarray:
+            integrator.time = 0.0
+            integrator.state[:] = given.start
+            integrator.propagate_until(given.end)
+            return np.array(integrator.state)
+
+        end, seconds = best_time(work)
+        found.append((given.error(end), seconds))
+    return found, ready
+
+
+def scipy(given: Task) -> tuple[Runs, float]:
+    """SciPy's DOP853 with our compiled field."""
+    field, found = given.system.compile(given.values), []
+    for rtol in TOLERANCES:
+        options: dict[str, Any] = {"rtol": rtol, "atol": 1e-3 * rtol}
+        work = lambda o=options: solve_ivp(field, (0.0, given.end), given.start, "DOP853", **o).y[:, -1]  # noqa: E731
+        end, seconds = best_time(work)
+        found.append((given.error(end), seconds))
+    return found, 0.0
+
+
+def main() -> str:
+    """The tables as text."""
+    solvers: dict[str, Callable[[Task], tuple[Runs, float]]] = {
+        "odesys, Taylor": ours("Taylor"),
+        "odesys, DOP853": ours("DOP853"),
+        "heyoka": heyoka,
+        "SciPy, DOP853": scipy,
+    }
+    if find_spec("heyoka") is None:
+        print("heyoka is not installed, so it is left out", file=sys.stderr)
+        del solvers["heyoka"]
+    lines, ratios = [f"# Classic systems\n\n{__doc__.split(chr(10), 1)[0]} By `python -m benchmarks.bench_zoo`.\n"], []
+    for name, (end, values, start) in ZOO.items():
+        given = literature(name, end, values, start, "Taylor", 3e-14)
+        found = {solver: run(given) for solver, run in solvers.items()}
+        runs = {solver: errors for solver, (errors, _) in found.items()}
+        lines += [
+            f"## {name}, {given.system.dimension} states, to t = {end:g}\n",
+            *table(runs, LEVELS, "odesys, Taylor"),
+        ]
+        lines.append("\nms to compile: " + ", ".join(f"{s} {1e3 * r:.0f}" for s, (_, r) in found.items() if r) + "\n")
+        if "heyoka" in runs:
+            ratios += [
+                at_error(runs["odesys, Taylor"], level) / at_error(runs["heyoka"], level) for level in LEVELS[1:]
+            ]
+    if ratios:
+        lines.append(f"Our Taylor series over heyoka: median {median(ratios):.2f}, largest {max(ratios):.2f}.\n")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    text = main()
+    print(text)
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).write_text(text + "\n", encoding="utf-8")
