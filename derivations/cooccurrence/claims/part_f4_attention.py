@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ from ..special.quadratures import log_squared, quadrature_run
 from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
-from .common_limit import as_regression, leading_rates, loss_at, states
+from .common_late import as_derived, over_networks, tied_points
+from .common_limit import states
 from .common_runs import (
     ALL,
     LAST,
-    M1,
     SIZES,
     T1,
     always,
@@ -72,40 +72,62 @@ def score_orders(lab: Laboratory, names: tuple[str, ...]) -> Verdict:
     found = likely(lab, what, lambda r: (smallest(r) > 0).all(), smallest, phase_two, ALL, LEADING)
     for read in (inverse, highest):
         found = found & ordered(lab, "the rate to its order", read, along=MATRICES, part=phase_two, why=LEADING)
-    bounds = always(
-        lab, "rate over its order", smallest, 0.01, np.inf, "the tilde hides a logarithm of n at most", along=SIZES
-    )
-    return found & bounds & always(lab, "rate over its order", highest, 0, 10, "the same", along=SIZES, why=LEADING)
+    for what, read in size_bounds(names).items():
+        found = found & ordered(lab, what, read, along=SIZES, part=phase_two, why=LEADING)
+    return found
+
+
+def size_bounds(names: tuple[str, ...]) -> dict[str, Callable[[Any], np.ndarray]]:
+    """Numbers without L/n that bound a rate over its order, and its inverse, since g <= loss <= 2 ln 2 g where yF > 0.
+
+    With the key mu2 it is the mean of g (G_2 - F/L) over I1, at least S_1 times the least bracket; with the key mu3 it is
+    (S_1 - S_2)|G_3| and positive terms in 1/L.
+    """
+
+    def brackets(run: Any) -> np.ndarray:
+        return np.asarray(run.G[:, 1:2] - run.outputs[:, run.classes[1]] / run.L)
+
+    def above(run: Any) -> np.ndarray:
+        size = brackets(run).max(axis=1) if "A_21" in names else -run.G[:, 2] + np.abs(run.outputs).max(axis=1) / run.L
+        return late(run, size)
+
+    def below(run: Any) -> np.ndarray:
+        total = sum(run.S.values())
+        if "A_21" in names:
+            return late(run, total / run.S[1] / brackets(run).min(axis=1))
+        return late(run, total / ((run.S[1] - run.S[2]) * -run.G[:, 2]))
+
+    return {"what bounds the rate over its order": above, "what bounds its inverse": below}
+
+
+def score_changes(run: Any, tau: float) -> tuple[float, float]:
+    """C_21 and -C_31 up to a time over their printed order, at leading order in 1/m."""
+    keep = (run.taus > 0) & (run.taus <= 1.0001 * tau)
+    rate, taus = run.rate("KQ")[keep] * score_unit(run), run.taus[keep]
+    found = [float(np.trapezoid(sign * rate[:, key, 0] * taus, np.log(taus))) for key, sign in ((1, 1), (2, -1))]
+    return found[0], found[1]
 
 
 def theta_without_tilde(lab: Laboratory) -> Verdict:
     """C_21 and C_31 over their printed order at tau = m^2, at leading order: they grow like the square of the logarithm."""
-    held = {"n": 3000, "L": 4, "m1": M1, "c0": 5e-4}
-    points = [{**held, "m": round(p["m"])} for p in lab.draw.along("m", 1e16, 1e20, 5)]
+    points = tied_points(lab)
 
-    @cache
-    def changes(p: tuple[tuple[str, Any], ...]) -> dict[str, float]:
-        point = dict(p)
-        taus = np.geomspace(1e-2, float(point["m"]) ** 2, 800)
-        rows = [leading_rates(x, point) for x in states(lab, point, taus.tolist())]
-        losses = [loss_at(x, point) for x in states(lab, point, taus.tolist())]
-        return {
-            name: abs(float(np.trapezoid(np.array([r[name] for r in rows]) * losses * taus, np.log(taus))))
-            for name in ("A_21", "A_31")
-        }
+    def over(k: int, log: bool) -> Measurement:
+        what = f"{('C_21', '-C_31')[k]} over its printed order at tau = m^2"
 
-    def over(name: str, log: bool) -> Measurement:
-        what = f"{'C_21' if name == 'A_21' else '-C_31'} over its printed order at tau = m^2"
-        values = [changes(tuple(p.items()))[name] / ((2 * np.log(float(p["m"]))) ** 2 if log else 1) for p in points]
-        return Measurement(what + (" and the square of the logarithm" if log else ""), points, values)
+        def read(run: Any, p: Any) -> float:
+            m = float(p["m"])
+            return score_changes(run, m**2)[k] / ((2 * np.log(m)) ** 2 if log else 1)
 
-    printed = over("A_21", False).order("m", 0)
-    right = over("A_21", True).order("m", 0) & over("A_31", True).order("m", 0) & as_regression(lab, points[0], 1e9)
-    ends = [changes(tuple(points[k].items()))["A_21"] for k in (0, -1)]
+        return over_networks(lab, what + (" and the square of the logarithm" if log else ""), points, read)
+
+    printed = over(0, False).order("m", 0)
+    right = over(0, True).order("m", 0) & over(1, True).order("m", 0) & as_derived(lab, points[0])
+    ends = over(0, False).means
     powers = [f"{float(points[k]['m']):.3g}" for k in (0, -1)]
     sentence = (
-        f"at n = 3000, L = 4 (all hypotheses hold) C_21 over its printed order is {ends[0]:.4g} at m = {powers[0]} and {ends[1]:.4g} "
-        f"at m = {powers[1]}, both at tau = m^2: it grows like the square of the logarithm"
+        f"at n = {points[0]['n']}, L = 4 (all hypotheses hold) C_21 over its printed order is {ends[0]:.4g} at m = {powers[0]} and "
+        f"{ends[-1]:.4g} at m = {powers[1]}, both at tau = m^2: it grows like the square of the logarithm"
     )
     if printed.as_stated == FAILS:
         printed = printed.witnessed(sentence, points[-1])
@@ -165,7 +187,6 @@ def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: irrelevant_change(r, False),
             along=MATRICES,
             part=phase_two,
-            tilde=True,
             why=LOGARITHM,
         ),
         "irrelevant key": ordered(
@@ -174,7 +195,6 @@ def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: irrelevant_change(r, True),
             along=MATRICES,
             part=phase_two,
-            tilde=True,
             why=LOGARITHM,
         ),
     }
@@ -354,7 +374,6 @@ def keys_late(lab: Laboratory) -> dict[str, Verdict]:
             lambda run, leaf=leaf: change(run, leaf),  # type: ignore[misc]
             along=MATRICES,
             part=phase_two,
-            tilde=True,
             why=LOGARITHM,
         )
         for name, leaf in (("queries", "QQ"), ("keys", "KK"))
