@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict
+from odesys import Measurement, Verdict, measured
 
 from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, run_sums, sampled_sums
 from .common_hypotheses import DELTA
-from .common_limit import SAME, TWO_RUNS, as_regression, level_three, whole_six
+from .common_limit import SAME, TWO_RUNS, as_regression, level_three, seen_at, whole_six
 from .common_runs import C0, M1, SEEDS, T1, L, N, scale_at
 
 LAST_TIME = 1e36  # after the time of loss = 1/m^2 at m = 10^17
@@ -35,8 +35,8 @@ def tied_points(lab: Laboratory, count: int = 5) -> list[dict[str, Any]]:
 
 
 def late_networks(lab: Laboratory, point: Point, seeds: tuple[int, ...] = ()) -> list[Sums]:
-    """Twenty networks at n and L of a point, up to poly(m)."""
-    scale = scale_at({"L": point["L"], "m": 10**15, "m1": M1, "c0": C0})
+    """Twenty networks at n, L and c_0 of a point, up to poly(m); m and m_1 do not enter."""
+    scale = scale_at({"L": point["L"], "m": 10**15, "m1": M1, "c0": point["c0"]})
     return sampled_sums(lab, point["n"], point["L"], scale, seeds or lab.draw.seeds(SEEDS), LATE)
 
 
@@ -83,6 +83,21 @@ def as_derived(lab: Laboratory, point: Point, tau: float = 1e9) -> Verdict:
     place = {key: point[key] for key in ("n", "L", "m", "m1", "c0") if key in point}
     seen = Measurement("the relative gap of the sums to the derived limit", [place], [gap])
     return seen.between(0, SAME, TWO_RUNS) & as_regression(lab, place, tau)
+
+
+def derived_scores(lab: Laboratory) -> Verdict:
+    """Rates of scores between special words, as the sums have them, are the derived ones of leading order: at n = 12, L = 4."""
+    scale = scale_at({"L": L, "m": 10**15, "m1": M1, "c0": C0})
+    run = run_sums(lab, 12, L, scale, np.zeros((1, 15)), (0.0, T1))[0]
+    own = run.rate("KQ")[-1] * np.sqrt(scale.m) * scale.B / scale.k0
+    rates, known = lab.score_rates(12, L), level_three(lab, 12, L, T1)
+    gaps = [
+        abs(float(own[place]) / seen_at(known, rates[name], T1) - 1)
+        for name, place in (("A_12", (0, 1)), ("A_31", (2, 0)))
+    ]
+    gap = float(np.nan_to_num(max(gaps), nan=1e9, posinf=1e9))
+    seen = {"gap to the derived rates of scores": gap, "allowed": SAME}
+    return measured(gap < SAME, seen, gap_to_derived_scores=float(f"{gap:.2g}")).within(SAME, TWO_RUNS)
 
 
 def irrelevant_part(run: Sums) -> np.ndarray:

@@ -289,11 +289,11 @@ def scores(lab: Laboratory) -> Verdict:
 
 
 @book.claim(
-    "Sec.4.3-text",
+    "Sec.4.2-text",
     "Scores by the sub-network",
     kind="identity",
     origin="text",
-    where="Section 4.3, the display after Corollary 4.6",
+    where="Section 4.2, the display after Corollary 4.6",
     parts=("the display",),
     hypotheses=(),
     for_all=("n", "L"),

@@ -149,7 +149,7 @@ def first_constant(lab: Laboratory) -> Verdict:
         "with |F(0)| <= 0.01, as Lemma D.8 has it, every g is within 0.0025 of 1/2, so the factor is 1/6 +- 0.0017, "
         "and 1/3 +- 0.01 is printed"
     )
-    found = third.witnessed(sentence, {"n": 12, "L": 5})
+    found = third.witnessed(sentence, {"n": 30, "L": 4})
     return found.correcting(r"\tfrac16\pm0.01", sixth, "the factor g(0) = 1/2 was dropped").blaming(
         "constant", "lost-half"
     )

@@ -192,7 +192,7 @@ def imbalance(run: Any) -> np.ndarray:
 
 def balance(lab: Laboratory) -> Verdict:
     """The quotient is a small constant, whatever the parameters."""
-    because = f"at T_1 |S_2 - S_3|/n is at most {PAIRS:.2g} max|F(0)| (E.21, proved for m to infinity), and Lemma F.5 says that the quotient does not grow after it"
+    because = f"at T_1 |S_2 - S_3|/n is at most {PAIRS:.2g} max|F(0)| (E.21, proved for m to infinity), the constant of T_1, and that it is kept later is what is looked at"
     tried = "tried: (12) at equality bounds the ratio by 1 + 3(q - 1) (F.5-bound, proved), with q - 1 <= exp(-yF) only, which is no C << 1 at T_1"
     what = "|S_2 - S_3|/min(S_2, S_3) over max|F(0)| and n/min(S_2, S_3) at T_1"
     seen = over_networks(lab, what, time_points(lab), lambda r, p: at_time(r, imbalance(r), p["tau"]))
