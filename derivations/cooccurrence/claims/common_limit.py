@@ -32,8 +32,7 @@ Point = Mapping[str, Any]
 @computed_once
 def level_three(lab: Laboratory, n: int, L: int, tau: float) -> Trajectory:
     """Level 3 from zero at any n."""
-    system = lab.every_n(L).substitute({"n": n})
-    return integrate(system, np.zeros(5), (0.0, tau), rtol=1e-10, atol=1e-13, method="LSODA")
+    return integrate(lab.every_n(L), np.zeros(5), (0.0, tau), {"n": n}, rtol=1e-10, atol=1e-13, method="LSODA")
 
 
 def whole_six(value: float) -> int:

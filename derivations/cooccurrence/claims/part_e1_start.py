@@ -67,7 +67,7 @@ def first_gradient(c: Case) -> tuple[flint.arb, flint.arb]:
 
 def at_infinite_width(lab: Laboratory, name: str, value: graph.Node) -> Verdict:
     """The derived summed rate of G at the infinite-width start, in units of beta, at n = 12, L = 5."""
-    return identity({name: lab.unit_rates(12, 5)[name] - value}).proving("derived rates at g = 1/2, A = 0", n=12, L=5)
+    return identity({name: lab.unit_rates(12, 4)[name] - value}).proving("derived rates at g = 1/2, A = 0", n=12, L=4)
 
 
 def signal_parts(lab: Laboratory) -> Verdict:
@@ -143,7 +143,7 @@ def signal_updates_again(lab: Laboratory) -> Verdict:
 )
 def first_constant(lab: Laboratory) -> Verdict:
     """The derived value at g = 1/2."""
-    value = graph.substitute([lab.unit_rates(12, 5)["G_1"]], {sym("eps2"): graph.ZERO})[0]
+    value = graph.substitute([lab.unit_rates(12, 4)["G_1"]], {sym("eps2"): graph.ZERO})[0]
     third, sixth = (identity({"rate": value - Fraction(1, k)}) for k in (3, 6))
     sentence = (
         "with |F(0)| <= 0.01, as Lemma D.8 has it, every g is within 0.0025 of 1/2, so the factor is 1/6 +- 0.0017, "

@@ -509,6 +509,7 @@ def value_signs_short(lab: Laboratory) -> dict[str, Verdict]:
 
 
 PULLED = Hypothesis("S_1 > S_2", r"S_1>S_2", lambda p: p["S1"] - p["S2"])
+RIGHT = Hypothesis("margins are positive", r"y_iF_i>0", lambda p: p["yF"], strict=True)
 
 
 @book.claim(
@@ -518,14 +519,14 @@ PULLED = Hypothesis("S_1 > S_2", r"S_1>S_2", lambda p: p["S1"] - p["S2"])
     origin="proof",
     where="Proof of Lemma F.16, the rates for mu1 as query",
     parts=("A_31 falls", "A_21 grows"),
-    hypotheses=(PULLED,),
+    hypotheses=(PULLED, RIGHT),
     uses=["C.4", "F.6", "F.7"],
     statement=r"\partial_t\mu_2^\top W_K^\top W_Q\mu_1=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L+\widetilde O(\tfrac1{\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ \partial_t\mu_3^\top W_K^\top W_Q\mu_1=-(\text{same})+\widetilde O(\cdot)",
-    reading="The signs of the first terms, at leading order in 1/m and 1/n, n = 12, L = 5, with positive margins and S_1 > S_2; sizes are in F.16.",
+    reading="The signs of the first terms, at leading order in 1/m and 1/n, derived at n = 12, L = 4; sizes are in F.16.",
 )
 def score_signs(lab: Laboratory) -> dict[str, Verdict]:
     """The derived leading-order rates in the variables x = F1 + |F2|, z = F1 + 2 |F2|, s_1 = s_2 + p."""
-    L = 5
+    L = 4
     rates = lab.score_rates(12, L)
     F1, F2, s2, p = (sym(name) for name in ("F1", "F2", "s2", "p"))
     states = {
@@ -543,8 +544,8 @@ def score_signs(lab: Laboratory) -> dict[str, Verdict]:
     found = {name: _signed(graph.substitute([rates[name]], atoms)[0], states) for name in ("A_31", "A_12")}
     step = "in F_1, |F_2|, S_2 and S_1 - S_2, all positive, every term of the leading-order rate has this sign"
     return {
-        "A_31 falls": decided(found["A_31"] == -1, {"sign": found["A_31"]}).proving(step, n=12, L=5),
-        "A_21 grows": decided(found["A_12"] == 1, {"sign": found["A_12"]}).proving(step, n=12, L=5),
+        "A_31 falls": decided(found["A_31"] == -1, {"sign": found["A_31"]}).proving(step, n=12, L=4),
+        "A_21 grows": decided(found["A_12"] == 1, {"sign": found["A_12"]}).proving(step, n=12, L=4),
     }
 
 
