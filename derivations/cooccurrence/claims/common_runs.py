@@ -2,7 +2,7 @@ r"""Points and runs that claims about networks share, and how an order is read o
 
 Twenty random networks at each point of five paths inside Condition 1: the width m over three decades, the number of
 neurons m1 and the start scale c0 over one and a half, the number of samples n over 1.7 and the length L, with
-n = 3/2 L^2, over one and a quarter. Along n and L they are networks of infinite width, whose runs and readings are compared with
+n = 3/2 L^2, over a bit more than one. Along n and L they are networks of infinite width, whose runs and readings are compared with
 path matrices at one point. An order is judged by the largest of the twenty. Irrelevant words add terms of order L/n to
 the limit n to infinity, which has no parameter: a reading is of order one if its gap to that limit does not grow. Every reading is compared with a network trained in weight space. Times are tau = sigma_1^2 m m1 t;
 phase 1 ends at tau = 40.
@@ -50,7 +50,7 @@ ALL = ("m", "m1", "c0", "n", "L")
 def path(lab: Laboratory, name: str) -> list[dict[str, Any]]:
     """Points along m, m1, c0, n or L inside Condition 1, the others held (n is 3/2 L^2 along L); a new draw shifts them."""
     held: dict[str, Any] = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
-    ends = {"m": (1e15, 1e18), "m1": (4, 128), "c0": (3e-5, 1e-3), "n": (24, 1200), "L": (4, 72)}[name]
+    ends = {"m": (1e15, 1e18), "m1": (4, 128), "c0": (3e-5, 1e-3), "n": (24, 1200), "L": (4, 48)}[name]
     rest = {key: value for key, value in held.items() if key != name}
     if name == "c0":
         rest["m"] = 10**21

@@ -15,7 +15,7 @@ from ..special.phase_one_bounds import corner_points
 from ..special.tails import log_ball, product_tail, radius
 from .book import START, book
 from .common_hypotheses import CONDITION_1, NEURONS, PHASES, SMALL
-from .common_runs import likely, phase_one
+from .common_runs import ALL, likely, ordered, phase_one
 from .common_start import (
     START_POINTS,
     Case,
@@ -203,7 +203,7 @@ def how_wide(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(*PHASES, NEURONS),
     uses=["4.1"],
     statement=r"\partial_tG^{(t)}(\mu_1)=\Theta((\sigma_0^2+\sigma_1^2)mm_1),\ \text{so}\ G(\mu_1)\ \text{reaches a constant after}\ O\big(1/((\sigma_0^2+\sigma_1^2)mm_1)\big)",
-    reading="The rate at the start, on the events of 4.1; G(mu1) and G(mu2) are above 0.1 at tau = 2 along networks.",
+    reading="The rate at the start, on the events of 4.1, and up to T_1 along networks; G(mu1) and G(mu2) are above 0.1 at tau = 2.",
 )
 def time_of_first_word(lab: Laboratory) -> dict[str, Verdict]:
     """The rate of 4.1 summed over neurons, and G at tau = 2."""
@@ -213,9 +213,14 @@ def time_of_first_word(lab: Laboratory) -> dict[str, Verdict]:
 
     tried = "tried: the rate is certain at t = 0; up to tau = 2 its change was not bounded below"
     what = "G(mu1) and G(mu2) are above 0.1 at tau = 2"
+
+    def slowness(run: Any) -> np.ndarray:
+        return np.asarray((1 + run.scale.sigma0**2 / run.scale.sigma1**2) / run.G_rate[:, 0])
+
     return {
-        "rate": wide_start(lab),
-        "time": likely(lab, what, lambda r: (early(r) > 0.1).all(), early, phase_one, ("m", "m1", "c0"), tried),
+        "rate": wide_start(lab)
+        & ordered(lab, "(sigma_0^2 + sigma_1^2) m m_1 over the rate of G(mu1)", slowness, "Theta", ALL, why=tried),
+        "time": likely(lab, what, lambda r: (early(r) > 0.1).all(), early, phase_one, ALL, tried),
     }
 
 

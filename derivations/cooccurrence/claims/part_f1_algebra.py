@@ -293,7 +293,7 @@ LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambd
     uses=["Eq.16"],
     insensitive=NUMBERS,
     statement=r"\big|\tfrac ba\big|\le C<1,\quad R^\star=-\tfrac b{2a}+\sqrt{\tfrac{b^2}{4a^2}-\tfrac ca}\in(1,2)\ \text{if}\ \varepsilon\ \text{and}\ \max_ie^{-y_iF_i}\ \text{are small}",
-    reading="Both at most 1/10, with 1 +- epsilon in b too; -A_c is S_c times a number in [9/10, 1]; C = 2/3.",
+    reading="Both at most 1/10, which exp(-yF) is later than tau = 40; 1 +- epsilon in b too; -A_c is S_c times a number in [9/10, 1]; C = 2/3.",
 )
 def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     """Q(1) > 0 > Q(2) for Q = a R^2 + b R + c, where a < 0 < c: at the corners of r and of the A_c/S_c."""

@@ -16,9 +16,14 @@ from .common_hypotheses import PHASES, TIED
 from .common_late import as_derived, at_time, hitting_time, irrelevant_part, over_networks, tied_points
 from .common_runs import ALL, SEEDS, T1, late, ordered, path, phase_two, scale_at
 from .part_b_c_system import values
-from .part_f2_classes import LOGARITHM, beta_grows
+from .part_f2_classes import beta_grows
 
 CLOSED = "17 and w_a w_b <= 9 with w = (2, 2, -3) are the limits by Beyond.svm, reached from below in n; a fifth more"
+
+
+BETA_TRIED = "tried: for m to infinity beta gains m_1 (|G|^2 - |G(T_1)|^2)/beta, exactly; that |G| is at most C log(t) rests on F.7 and F.8, measured"
+TIME_TRIED = "tried: the same gain, with |G| <= C log m from item (i) of F.1 for one factor and the time for the other; item (i) is measured"
+GAMMA_TRIED = "tried: for m to infinity Gamma gains (G G' - G(T_1) G(T_1)')/beta, exactly; that |G| is at most C log(t) rests on F.7 and F.8, measured"
 
 
 def at_late_times(lab: Laboratory, what: str, read: Callable[[Any], np.ndarray], limit: float) -> Verdict:
@@ -56,7 +61,7 @@ def beta_change(run: Any) -> np.ndarray:
 )
 def beta_total(lab: Laboratory) -> Verdict:
     """Networks over m, and the quadrature."""
-    networks = ordered(lab, "the change to its order", beta_change, along=ALL, part=phase_two, why=LOGARITHM)
+    networks = ordered(lab, "the change to its order", beta_change, along=ALL, part=phase_two, why=BETA_TRIED)
     return networks & at_late_times(lab, "the change of beta over its order, at late times", beta_gain, 17)
 
 
@@ -77,7 +82,7 @@ def beta_in_time(lab: Laboratory) -> dict[str, Verdict]:
     def change(run: Any) -> np.ndarray:
         return np.abs(beta_gain(run))[1:] / (np.log(float(run.scale.m)) * np.log(late(run, run.taus)[1:]))
 
-    networks = ordered(lab, "the change to its order", change, along=ALL, part=phase_two, why=LOGARITHM)
+    networks = ordered(lab, "the change to its order", change, along=ALL, part=phase_two, why=TIME_TRIED)
     limit = at_late_times(lab, "the change of beta over its order, at late times", beta_gain, 17)
     return {"change": networks & limit, "size": beta_grows(lab)["size"]}
 
@@ -106,7 +111,7 @@ def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
     def change(run: Any) -> np.ndarray:
         return gain(run)[1:] / (np.log(float(run.scale.m)) * np.log(late(run, run.taus)[1:]))
 
-    networks = ordered(lab, "the change to its order", change, along=ALL, part=phase_two, why=LOGARITHM)
+    networks = ordered(lab, "the change to its order", change, along=ALL, part=phase_two, why=GAMMA_TRIED)
     limit = at_late_times(lab, "the change of the value Gram matrix over its order, at late times", gain, 9)
     return {"identity": values(lab), "change": networks & limit}
 

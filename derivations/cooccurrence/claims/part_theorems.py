@@ -26,6 +26,7 @@ MONOTONE = {
     "values 13, 23 decrease": (("VV", 0, 2, -1), ("VV", 1, 2, -1)),
 }
 OUTPUTS = ("G_1, G_2", "-G_3", "G_1 + G_2 + G_3", "G_1 + G_3, G_2 + G_3")
+OUTPUTS_TRIED = "tried: G_1, G_2, -G_3 and both sums grow once R is in (1, 2) (F.6), from their values at T_1 (E.27); both are measured"
 SIGNS_TRIED = "tried: the signs follow from those of G and of its rates (F.13, F.16-signs, exact); those are measured"
 
 
@@ -68,9 +69,9 @@ def output_part(lab: Laboratory, name: str) -> Verdict:
             lambda r: combinations(r)[name],
             phase_two,
             along=ALL,
-            why=TRAPPED,
+            why=OUTPUTS_TRIED,
         )
-        & ordered(lab, f"1 over {name}", inverse, along=ALL, part=phase_two, why=TRAPPED)
+        & ordered(lab, f"1 over {name}", inverse, along=ALL, part=phase_two, why=OUTPUTS_TRIED)
     ).with_constants(**{f"Omega(1) of {name}": float(f"{bound:.3g}")})
 
 
@@ -176,10 +177,10 @@ def unseen_part(point: Mapping[str, Any]) -> float:
 
 
 def rare_part(point: Mapping[str, Any], top: np.ndarray) -> np.ndarray:
-    """Loss on the share 1/m^2 of X that exceed this: log 2 + 3 max |G| + sqrt(L) c_0 times the largest of d, D.7."""
+    """Loss on the share 1/m^2 of X that exceed this: log 2 + L max |G| + sqrt(L) c_0 times the largest of d <= m (D.7)."""
     m, length = float(point["m"]), point["L"]
-    words = float(point["c0"]) * np.sqrt(2 * length * np.log(2 * point["n"] * length * m**2))
-    return np.asarray((np.log(2) + 3 * top + words) / m**2)
+    words = float(point["c0"]) * np.sqrt(2 * length * np.log(2 * m**3))
+    return np.asarray((np.log(2) + length * top + words) / m**2)
 
 
 def worst_test_loss(run: Any, point: Mapping[str, Any]) -> np.ndarray:
@@ -187,7 +188,7 @@ def worst_test_loss(run: Any, point: Mapping[str, Any]) -> np.ndarray:
     worst, G = np.abs(run.G[:, 3:]).max(axis=1), run.special
     u = {1: G.sum(axis=1), 2: -G[:, 0] - G[:, 2], 3: -G[:, 1] - G[:, 2], 4: -G[:, 2]}
     free, share = {1: 3, 2: 2, 3: 2, 4: 1}, {1: 1 / 2, 2: 1 / 6, 3: 1 / 6, 4: 1 / 6}
-    more, top = unseen_part(point), np.abs(G).max(axis=1)
+    more, top = unseen_part(point), np.abs(run.G).max(axis=1)
     kept = sum(w * np.logaddexp(0, -(u[c] - (point["L"] - free[c]) * worst - more)) for c, w in share.items())
     return np.asarray(kept + rare_part(point, top))
 

@@ -13,6 +13,8 @@ import pytest
 
 from derivations.cooccurrence import setting
 from derivations.cooccurrence.claims import book
+from derivations.cooccurrence.claims.common_late import small_items
+from derivations.cooccurrence.claims.common_runs import scale_at
 from derivations.cooccurrence.laboratory import Laboratory
 from derivations.cooccurrence.special.enclosed import TURN, planar, trapping, write_crossings
 from derivations.cooccurrence.special.ensembles import (
@@ -25,7 +27,8 @@ from derivations.cooccurrence.special.ensembles import (
     whole_changes,
     wide_changes,
 )
-from derivations.cooccurrence.special.sample_sums import sums_of
+from derivations.cooccurrence.special.phases import PhaseTwo, phase_two
+from derivations.cooccurrence.special.sample_sums import sampled_sums, sums_of
 from derivations.cooccurrence.special.trained_network import trained_sample
 from odesys.errors import OdesysError
 from odesys.papers.laboratory import Part
@@ -165,6 +168,7 @@ EXPECTED = {
     "H.1": ("fails", P),
     "H.2": ("holds", C),
     "Beyond.planar": ("holds", P),
+    "Beyond.planar/5": ("holds", P),
     "Beyond.turn": ("holds", C),
     "Beyond.trapped": ("holds", C),
     "Beyond.classified": ("holds", C),
@@ -203,7 +207,7 @@ MISPRINTS = {
     "Thm.3.3/order",
     "Thm.3.3-proof",
 }
-FULL = ("Beyond.conserved", "Beyond.descent", "Beyond.finite_n/6", "Beyond.sizes/larger")
+FULL = ("Beyond.conserved", "Beyond.descent", "Beyond.finite_n/6", "Beyond.planar/5", "Beyond.sizes/larger")
 #: quick enough for every run of the tests
 SOME = (
     "Asm.2.3",
@@ -395,6 +399,41 @@ def test_networks_of_infinite_width_are_the_limit_of_wide_ones() -> None:
         known = run.rate(leaf)[:, :3, :3]
         assert limit.rate(leaf)[1:] == pytest.approx(known[1:], abs=1e-5 * np.abs(known[1:]).max()), leaf
     assert sums_of(Laboratory("labels"), run).outputs[-1] != pytest.approx(run.outputs[-1], rel=0.1)
+
+
+def test_networks_of_one_seed_share_their_start_along_m1() -> None:
+    few, many = (gram_start(setting.condition_one(4, 10**15, m1, 1e-3), 13, (3,)) for m1 in (4, 64))
+    for leaf in ("VV", "KQ", "KK", "QQ"):
+        assert np.array_equal(few[leaf], many[leaf]), leaf
+    G = [signs_of(m1) @ start["WV"][0] for m1, start in ((4, few), (64, many))]
+    assert G[0] == pytest.approx(G[1], rel=1e-9)
+    beta = signs_of(64) @ many["WW"][0] @ signs_of(64)
+    assert beta == pytest.approx(1e15, rel=1e-6), "a random m1 x m Gaussian matrix in the direction of the signs"
+
+
+def test_differences_of_samples_are_bounded_as_said() -> None:
+    """Constants of F.2 and E.21: |F_i - F_j| of a class never grows, that of I2 and I3 by e^(tau/24) at most."""
+    scale, taus = setting.condition_one(4, 10**15, 4, 1e-3), (0.0, 1.0, 5.0, 20.0, 40.0)
+    for run in sampled_sums(Laboratory(), 24, 4, scale, (1, 2, 3), taus):
+        for places in run.classes.values():
+            width = np.ptp(run.outputs[:, places], axis=1)
+            assert (np.diff(width) < 0).all()
+        gaps = np.abs(run.outputs[:, run.classes[2]] - run.outputs[:, run.classes[3]]).max(axis=1)
+        assert (gaps <= gaps[0] * np.exp(np.array(taus) / 24) * (1 + 1e-9)).all()
+        most = np.abs(run.outputs[0]).max() * np.exp(np.array(taus) / 24) / 12
+        assert (np.abs(run.S[2] - run.S[3]) / run.n <= most).all()
+
+
+def test_bounds_of_small_items_are_above_what_networks_do() -> None:
+    lab, taus, point = (
+        Laboratory(),
+        (0.0, *np.geomspace(1e-2, 1e3, 40)),
+        {"n": 24, "L": 4, "m": 10**15, "m1": 4, "c0": 1e-3},
+    )
+    (run,) = ensemble(lab, 24, 4, scale_at(point), (3,), taus)
+    seen, allowed = phase_two(run, PhaseTwo()).at_end(), small_items(sums_of(lab, run), point, 1e3)
+    for item, name in (("a", "a keys"), ("c", "c beta"), ("d", "d inner"), ("e", "e softmax")):
+        assert 0 < seen[name] <= allowed[item] * (1 + 1e-6), name
 
 
 def test_what_is_not_read_changes_nothing(some) -> None:
