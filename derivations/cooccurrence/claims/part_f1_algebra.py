@@ -273,6 +273,44 @@ def last_coefficient(lab: Laboratory) -> dict[str, Verdict]:
     return {"c/a": size, "weights": weights.blaming("misprint", "sign-in-exponent")}
 
 
+@book.claim(
+    "F.6-proof/rates",
+    "Rates of the margins of the four classes",
+    kind="identity",
+    origin="proof",
+    where="Proof of Lemma F.6, the four displays before the substitution into (15)",
+    parts=("I_1", "I_2", "I_3", "I_4"),
+    hypotheses=(ORDERED, BALANCED),
+    uses=["Eq.4"],
+    expect="fails",
+    statement=r"\frac{\partial_ty_{i_1}F_{i_1}}{S_1-S_2}=\tfrac\beta n\Big(1+\tfrac{S_1-S_3}{S_1-S_2}-R+o(1)\Big),\ \frac{\partial_ty_{i_2}F_{i_2}}{S_1-S_2}=-\tfrac\beta n(1-R+o(1)),\ \frac{\partial_ty_{i_3}F_{i_3}}{S_1-S_2}=-\tfrac\beta n\Big(\tfrac{S_1-S_3}{S_1-S_2}-R+o(1)\Big);\ \text{for}\ i_4\in I_4:\ \frac{\partial_ty_{i_1}F_{i_1}}{S_1-S_2}=-\tfrac\beta n(-R+o(1))",
+    reading="For m and n to infinity, where o(1) is 0, beta the printed double sum; the last display has the index i_1 for i_4.",
+)
+def class_rates(lab: Laboratory) -> dict[str, Verdict]:
+    """Rates of G on the words of each class against the printed brackets, times S_1 - S_2."""
+    rhs, s, _ = _large_n(lab)
+    G1, G2, G3 = (rhs[name] for name in ("G_1", "G_2", "G_3"))
+    pulled, common = s[1] - s[2], s[2] + s[3] + s[4] - s[1]  # S_1 - S_2, and R times it
+    right = {
+        "I_1": G1 + G2 + G3 - (pulled + s[1] - s[3] - common),
+        "I_2": -(G1 + G3) + pulled - common,
+        "I_3": -(G2 + G3) + s[1] - s[3] - common,
+        "I_4": -G3 - common,
+    }
+    positive = ("g1", "g2", "g3", "g4")
+    seen = {name: identity({name: opaque(lab, [node])[0]}, positive=positive) for name, node in right.items()}
+    printed = identity({"i_1": opaque(lab, [G1 + G2 + G3 - common])[0]}, positive=positive)
+    sentence = (
+        "at S_1 = 5/4, S_2 = S_3 = 1, S_4 = 1/2 (all hypotheses hold) margins of I_1 move at the rate -3/4 and those of I_4 at 5/4, "
+        "which is the printed right side, in beta/n"
+    )
+    step = "the derived rates of G on the words of a class, logistic factors as symbols"
+    last = printed.witnessed(sentence, {"S1": 1.25, "S2": 1, "S3": 1, "S4": 0.5})
+    fixed = r"\frac{\partial_ty_{i_4}F_{i_4}}{S_1-S_2}=-\tfrac\beta n(-R+o(1))"
+    wrong = last.correcting(fixed, seen["I_4"], "the index of I_4").blaming("misprint", "index-in-F.6")
+    return {name: seen[name].proving(step) for name in ("I_1", "I_2", "I_3")} | {"I_4": wrong}
+
+
 NEARLY = Fraction(1, 10)
 CLOSE = Hypothesis(
     "epsilon is small",

@@ -15,6 +15,7 @@ from ..laboratory import Laboratory
 from ..special.phase_one_bounds import Bounds, Cell, mean_slope
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
+from ..special.sample_sums import Sums
 from .book import book
 from .common_hypotheses import PHASES, TIED
 from .common_late import (
@@ -28,7 +29,7 @@ from .common_late import (
     tied_points,
     time_points,
 )
-from .common_runs import ALL, T1, always, late, likely, ordered, phase_two
+from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two
 from .part_b_c_system import beta_rate
 from .part_e2_terms import EVENTS, at_most, certain, even
 from .part_e3_end import PAIRS, SANDWICH, beta_bounds, softmax_speed
@@ -359,7 +360,7 @@ def comparable(lab: Laboratory) -> dict[str, Verdict]:
     where="Theorem F.8",
     parts=("rate",),
     hypotheses=PHASES,
-    uses=["F.6", "F.8-ratio", "F.8-display", "F.4", "F.1", "Beyond.level3"],
+    uses=["F.6", "F.8-ratio", "F.8-display", "F.8-proof/rate", "F.4", "F.1", "Beyond.level3"],
     statement=r"\hat{\mathcal L}(t)=\frac1{\Theta(\sigma_1^2mm_1)(t-T_1)+1/\hat{\mathcal L}(T_1)}\quad(t\in[T_1,T_2])",
     reading="The mean growth of 1/loss since T_1 per unit of tau, networks up to tau = 10^3, infinite width up to 10^30.",
 )
@@ -373,6 +374,57 @@ def loss_falls(lab: Laboratory) -> Verdict:
     return ordered(
         lab, "the mean growth of 1/loss since T_1", speed, "Theta", ALL, phase_two, why=LOSS_TRIED
     ) & in_time(lab, "the mean growth of 1/loss since T_1", lambda r: np.r_[speed(r)[0], speed(r)], "Theta", 2 * T1)
+
+
+def margin_rates(run: Any) -> np.ndarray:
+    """d(y_i F_i)/dtau over the mean of g, in phase 2, (k, n): attention stands still up to powers of 1/m."""
+    if isinstance(run, Sums):
+        rates = run.G_rate[:, :3] @ run.has.T + run.pull * (run.L - run.has.sum(axis=1))
+    else:
+        rates = run.G_rate[:, run.tokens].sum(axis=2)
+    labels = np.sign(run.margins[-1] * run.outputs[-1])
+    return late(run, rates * labels / run.g.mean(axis=1)[:, None])
+
+
+@book.claim(
+    "F.8-proof/rate",
+    "All margins grow alike",
+    kind="order",
+    origin="proof",
+    where="Proof of Theorem F.8, the display after Lemma F.6 is cited",
+    parts=("above", "below"),
+    hypotheses=PHASES,
+    uses=["F.6", "F.1", "Beyond.level3"],
+    statement=r"\partial_ty_iF_i^{(t)}=\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle\,\Theta\Big(\tfrac1n\sum_{i\in[n]}g_i\Big)\quad\forall i\in[n]",
+    reading="The fastest and the slowest sample of each network; networks up to tau = 10^3, infinite width up to 10^30.",
+)
+def margins_grow(lab: Laboratory) -> dict[str, Verdict]:
+    """The largest rate over the mean of g, and the inverse of the smallest."""
+
+    tried = (
+        "tried: for n to infinity the rates are (1 + r - R), R - 1, R - r and R times S_1 - S_2 (F.6-proof/rates, proved); that R is "
+        "inside (1, 2) is F.6, measured"
+    )
+
+    def fastest(run: Any) -> np.ndarray:
+        return np.asarray(margin_rates(run).max(axis=1))
+
+    def slowest(run: Any) -> np.ndarray:
+        return np.asarray(1 / margin_rates(run).min(axis=1))
+
+    def over_bound(run: Any) -> np.ndarray:
+        least = run.S[1] - np.maximum(run.S[2], run.S[3])
+        return slowest(run) * SANDWICH * late(run, least / sum(run.S.values()))
+
+    text = {"above": "the fastest margin over beta and the mean of g", "below": "the inverse of the slowest margin"}
+    because = "the sandwich of F.6 makes every rate at least C dG(mu1), C = 0.1; sum g over S_1 - S_2 is bounded along n and L by F.6"
+    return {
+        "above": ordered(lab, text["above"], fastest, along=ALL, part=phase_two, why=tried)
+        & in_time(lab, text["above"], fastest),
+        "below": ordered(lab, text["below"], slowest, along=MATRICES, part=phase_two, why=tried)
+        & always(lab, f"{text['below']} over its bound", over_bound, 0, 1, because, along=SIZES, why=tried)
+        & in_time(lab, text["below"], slowest),
+    }
 
 
 def hitting(lab: Laboratory) -> Verdict:
