@@ -45,6 +45,17 @@ def at_time(run: Sums, column: np.ndarray, tau: float) -> float:
     return float(np.interp(np.log(tau), np.log(run.taus[run.taus >= T1]), column))
 
 
+def integral(run: Sums, rates: np.ndarray, tau: float) -> np.ndarray:
+    """The integral of rates over the time from the first recorded one to tau, trapezoids in log(tau)."""
+    taus = run.taus[1:]
+    logs, rows = np.log(taus), rates[1:] * taus.reshape(-1, *[1] * (rates.ndim - 1))
+    steps = np.diff(logs).reshape(-1, *[1] * (rates.ndim - 1)) * (rows[1:] + rows[:-1]) / 2
+    k = int(np.clip(np.searchsorted(logs, np.log(tau)) - 1, 0, len(steps) - 1))
+    part = (np.log(tau) - logs[k]) / (logs[k + 1] - logs[k])
+    last = rows[k] + part * (rows[k + 1] - rows[k])
+    return np.asarray(steps[:k].sum(axis=0) + (np.log(tau) - logs[k]) * (rows[k] + last) / 2)
+
+
 def hitting_time(run: Sums, m: Any) -> float:
     """The tau at which the loss is 1/m^2."""
     late = run.taus >= T1

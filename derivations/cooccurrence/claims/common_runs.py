@@ -214,15 +214,17 @@ def ordered(
     part: Callable[[Any], Any] = phase_one,
     settles: bool = True,
     why: str = WHY_MEASURED,
+    routes: Reader | None = None,
 ) -> Verdict:
     """A ratio to a printed order has the exponent 0 (or, for O, less) along each path; its largest value is kept.
 
     For Theta the same is asked of its inverse. Along n and L, where terms of order L/n bend it at the edge of what is
     allowed, this may decide nothing: then its gap to the limit n to infinity has an exponent of 0 or less, which says
     the same with the limit taken out. Not so without `settles`, for what is 1 for every n and L by symmetry, where
-    the gap is the scatter of starts.
+    the gap is the scatter of starts. What both routes are compared by is `routes`, where the reading is an inverse that a
+    narrow network can make as large as it likes.
     """
-    verdict, top = two_routes(lab, read, part), 0.0
+    verdict, top = two_routes(lab, routes or read, part), 0.0
     if verdict.as_stated != HOLDS:  # the reading is not that of the network: no order of it is of interest
         return verdict
     for name in along:
@@ -235,7 +237,9 @@ def ordered(
             found = settling(lab, what, path(lab, name), read, part).order(name, 0, "O")
         verdict = verdict & found
     if kind == "Theta":
-        turned = ordered(lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, settles, why)
+        turned = ordered(
+            lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, settles, why, routes or read
+        )
         verdict = verdict & turned
     return verdict.with_constants(**{f"largest ratio of {what}": float(f"{top:.4g}")}).adding(why_measured=why)
 

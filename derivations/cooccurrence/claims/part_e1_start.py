@@ -219,7 +219,15 @@ def time_of_first_word(lab: Laboratory) -> dict[str, Verdict]:
 
     return {
         "rate": wide_start(lab)
-        & ordered(lab, "(sigma_0^2 + sigma_1^2) m m_1 over the rate of G(mu1)", slowness, "Theta", ALL, why=tried),
+        & ordered(
+            lab,
+            "(sigma_0^2 + sigma_1^2) m m_1 over the rate of G(mu1)",
+            slowness,
+            "Theta",
+            ALL,
+            why=tried,
+            routes=lambda r: r.G_rate[:, 0],
+        ),
         "time": likely(lab, what, lambda r: (early(r) > 0.1).all(), early, phase_one, ALL, tried),
     }
 

@@ -113,7 +113,12 @@ def half_way(lab: Laboratory) -> dict[str, Verdict]:
     return {
         "sandwich": sandwich(lab),
         "growth": ordered(
-            lab, "(sigma_0^2 + sigma_1^2) m m_1 over the slowest growth", slowest, along=ALL, why=ENCLOSED
+            lab,
+            "(sigma_0^2 + sigma_1^2) m m_1 over the slowest growth",
+            slowest,
+            along=ALL,
+            why=ENCLOSED,
+            routes=lambda r: r.G_rate[:, :2],
         ),
     }
 

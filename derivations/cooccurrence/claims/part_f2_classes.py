@@ -254,9 +254,9 @@ def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
                 return late(run, sum(run.S.values()) / part(run))
 
             what = "sum g over the difference"
-            parts[name] = ordered(lab, what, quotient, along=ALL, part=phase_two, why=TRAPPED) & in_time(
-                lab, what, quotient
-            )
+            parts[name] = ordered(
+                lab, what, quotient, along=ALL, part=phase_two, why=TRAPPED, routes=lambda r, q=quotient: 1 / q(r)
+            ) & in_time(lab, what, quotient)
 
     def rates(run: Any) -> np.ndarray:
         return late(run, run.G_rate[:, 0] / run.G_rate[:, 1])
@@ -412,17 +412,17 @@ def margins_grow(lab: Laboratory) -> dict[str, Verdict]:
     def slowest(run: Any) -> np.ndarray:
         return np.asarray(1 / margin_rates(run).min(axis=1))
 
-    def over_bound(run: Any) -> np.ndarray:
+    def above_bound(run: Any) -> np.ndarray:
         least = run.S[1] - np.maximum(run.S[2], run.S[3])
-        return slowest(run) * SANDWICH * late(run, least / sum(run.S.values()))
+        return np.asarray(margin_rates(run).min(axis=1) - SANDWICH * late(run, least / sum(run.S.values())))
 
     text = {"above": "the fastest margin over beta and the mean of g", "below": "the inverse of the slowest margin"}
     because = "the sandwich of F.6 makes every rate at least C dG(mu1), C = 0.1; sum g over S_1 - S_2 is bounded along n and L by F.6"
     return {
         "above": ordered(lab, text["above"], fastest, along=ALL, part=phase_two, why=tried)
         & in_time(lab, text["above"], fastest),
-        "below": ordered(lab, text["below"], slowest, along=MATRICES, part=phase_two, why=tried)
-        & always(lab, f"{text['below']} over its bound", over_bound, 0, 1, because, along=SIZES, why=tried)
+        "below": ordered(lab, text["below"], slowest, along=MATRICES, part=phase_two, why=tried, routes=margin_rates)
+        & always(lab, "slowest margin less its bound", above_bound, 0, np.inf, because, along=SIZES, why=tried)
         & in_time(lab, text["below"], slowest),
     }
 

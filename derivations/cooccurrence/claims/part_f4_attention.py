@@ -16,7 +16,7 @@ from ..special.quadratures import log_squared, quadrature_run
 from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
-from .common_late import as_derived, derived_scores, over_networks, tied_points
+from .common_late import as_derived, derived_scores, integral, over_networks, tied_points
 from .common_limit import states
 from .common_runs import (
     ALL,
@@ -71,9 +71,11 @@ def score_orders(lab: Laboratory, names: tuple[str, ...]) -> Verdict:
     what = "the rates have the printed signs up to tau = 10^3"
     found = likely(lab, what, lambda r: (smallest(r) > 0).all(), smallest, phase_two, ALL, LEADING)
     for read in (inverse, highest):
-        found = found & ordered(lab, "the rate to its order", read, along=MATRICES, part=phase_two, why=LEADING)
+        found = found & ordered(
+            lab, "the rate to its order", read, along=MATRICES, part=phase_two, why=LEADING, routes=smallest
+        )
     for what, read in size_bounds(names).items():
-        found = found & ordered(lab, what, read, along=SIZES, part=phase_two, why=LEADING)
+        found = found & ordered(lab, what, read, along=SIZES, part=phase_two, why=LEADING, routes=smallest)
     return found
 
 
@@ -102,10 +104,8 @@ def size_bounds(names: tuple[str, ...]) -> dict[str, Callable[[Any], np.ndarray]
 
 def score_changes(run: Any, tau: float) -> tuple[float, float]:
     """C_21 and -C_31 up to a time over their printed order, at leading order in 1/m."""
-    keep = (run.taus > 0) & (run.taus <= 1.0001 * tau)
-    rate, taus = run.rate("KQ")[keep] * score_unit(run), run.taus[keep]
-    found = [float(np.trapezoid(sign * rate[:, key, 0] * taus, np.log(taus))) for key, sign in ((1, 1), (2, -1))]
-    return found[0], found[1]
+    rate = run.rate("KQ")[:, :, 0] * score_unit(run)
+    return float(integral(run, rate[:, 1], tau)), -float(integral(run, rate[:, 2], tau))
 
 
 LEMMA = r"\max_{\mu,\nu\in\{\mu_1,\mu_2,\mu_3\}}|\cdot|\le\widetilde O(\text{the same})\ \text{for}\ t\in[T_1,T_2],\ =\widetilde\Theta\ \text{from}\ t=2T_1\ \text{on}"
@@ -440,7 +440,7 @@ def score_logarithms(lab: Laboratory) -> Verdict:
     points = [{"L": length, "tau": 1e12} for length in (4,)]
 
     def gap(p: Any) -> float:
-        run = quadrature_run(lab, p["L"], True)
+        run = quadrature_run(lab, p["L"])
         return max(abs(log_squared(run, name) * p["L"] - known) for name, known in score_constants(p["L"]).items())
 
     seen = measure("the coefficients of ln^2(tau) less their closed forms", points, gap)

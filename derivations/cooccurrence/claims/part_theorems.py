@@ -13,7 +13,16 @@ from odesys import FAILS, Measurement, Verdict, identity, measure, sym, with_hig
 from ..laboratory import Laboratory
 from .book import book
 from .common_hypotheses import PHASES, TIED
-from .common_late import as_derived, at_time, derived_scores, hitting_time, late_networks, over_networks, tied_points
+from .common_late import (
+    as_derived,
+    at_time,
+    derived_scores,
+    hitting_time,
+    integral,
+    late_networks,
+    over_networks,
+    tied_points,
+)
 from .common_limit import level_three, whole_six
 from .common_runs import ALL, SEEDS, T1, L, late, likely, ordered, path, phase_two
 from .part_f2_classes import TRAPPED, hitting
@@ -71,7 +80,15 @@ def output_part(lab: Laboratory, name: str) -> Verdict:
             along=ALL,
             why=OUTPUTS_TRIED,
         )
-        & ordered(lab, f"1 over {name}", inverse, along=ALL, part=phase_two, why=OUTPUTS_TRIED)
+        & ordered(
+            lab,
+            f"1 over {name}",
+            inverse,
+            along=ALL,
+            part=phase_two,
+            why=OUTPUTS_TRIED,
+            routes=lambda r: combinations(r)[name],
+        )
     ).with_constants(**{f"Omega(1) of {name}": float(f"{bound:.3g}")})
 
 
@@ -208,12 +225,13 @@ def test_decay(lab: Laboratory) -> Verdict:
 
 def irrelevant_scores(run: Any, tau: float) -> float:
     """Largest leading-order change of a score with an irrelevant key, query or both, over k0/(n sqrt(m) L beta)."""
-    keep = (run.taus > 0) & (run.taus <= 1.0001 * tau)
-    taus, pull = run.taus[keep], run.pull[keep] * run.n
-    mean, own = run.outputs[keep] / run.L, run.G[keep, 3:]
-    keys = [own, *(np.where(run.has[:, c] > 0, run.special[keep][:, c : c + 1], np.nan) for c in range(3))]
-    sizes = [np.abs(np.trapezoid(2 * pull * (key - mean) * taus[:, None], np.log(taus), axis=0)) for key in keys]
-    return float(np.nanmax(sizes))
+    pull, mean, own = run.pull * run.n, run.outputs / run.L, run.G[:, 3:]
+    keys = [own, *(np.where(run.has[:, c] > 0, run.special[:, c : c + 1], 0.0) for c in range(3))]
+    masks = [1.0, *(run.has[:, c] for c in range(3))]
+    sizes = [
+        np.abs(integral(run, 2 * pull * (key - mean) * mask, tau)).max() for key, mask in zip(keys, masks, strict=True)
+    ]
+    return float(max(sizes))
 
 
 def irrelevant_at_hitting(lab: Laboratory) -> Verdict:
