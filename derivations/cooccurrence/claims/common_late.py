@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, measured
+from odesys import Measurement, Verdict, computed_once, measured
 
 from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, run_sums, sampled_sums
@@ -85,15 +85,19 @@ def time_points(lab: Laboratory, since: float = T1) -> list[dict[str, Any]]:
 
 def as_derived(lab: Laboratory, point: Point, tau: float = 1e9) -> Verdict:
     """From zero the sums are the derived limit m to infinity, which is the regression on bags of words."""
-    n, length = point["n"], point["L"]
+    gap = _gap_to_derived(lab, point["n"], point["L"], tau)
+    place = {key: point[key] for key in ("n", "L", "m", "m1", "c0") if key in point}
+    seen = Measurement("the relative gap of the sums to the derived limit", [place], [gap])
+    return seen.between(0, SAME, TWO_RUNS) & as_regression(lab, place, tau)
+
+
+@computed_once
+def _gap_to_derived(lab: Laboratory, n: int, length: int, tau: float) -> float:
     scale = scale_at({"L": length, "m": 10**15, "m1": M1, "c0": C0})
     run = run_sums(lab, n, length, scale, np.zeros((1, 3 + n)), (0.0, tau))[0]
     first = [3 + int(run.classes[c][0]) for c in (1, 2, 4)]
     own, known = run.G[-1, [0, 2, *first]], level_three(lab, n, length, tau).at(tau)
-    gap = float(np.abs(own - known).max() / np.abs(known).max())
-    place = {key: point[key] for key in ("n", "L", "m", "m1", "c0") if key in point}
-    seen = Measurement("the relative gap of the sums to the derived limit", [place], [gap])
-    return seen.between(0, SAME, TWO_RUNS) & as_regression(lab, place, tau)
+    return float(np.abs(own - known).max() / np.abs(known).max())
 
 
 def derived_scores(lab: Laboratory) -> Verdict:

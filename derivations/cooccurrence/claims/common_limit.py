@@ -45,12 +45,16 @@ def seen_at(run: Trajectory, node: Any, tau: float) -> float:
     return float(values_along(run, node, [tau])[0])
 
 
-def as_regression(lab: Laboratory, point: Point, tau: float) -> Verdict:
-    """The run at a point agrees with the regression on bags of words at its end."""
-    n, L = point["n"], point["L"]
+@computed_once
+def _gap_to_regression(lab: Laboratory, n: int, L: int, tau: float) -> float:
     own = level_three(lab, n, L, tau).at(tau)
     known = word_weights((0.0, 0.0, 0.0), (tau,), float(n), L)[0][[0, 2, 3, 4, 6]]
-    gap = float(np.abs(own - known).max() / np.abs(known).max())
+    return float(np.abs(own - known).max() / np.abs(known).max())
+
+
+def as_regression(lab: Laboratory, point: Point, tau: float) -> Verdict:
+    """The run at a point agrees with the regression on bags of words at its end."""
+    gap = _gap_to_regression(lab, point["n"], point["L"], tau)
     seen = Measurement("the relative gap to the regression on bags of words", [point], [gap])
     found = seen.between(0, SAME, TWO_RUNS).adding(gap_to_regression=float(f"{gap:.2g}"))
     return found.adding(why_measured=WHY_MEASURED)
