@@ -112,7 +112,7 @@ def logarithm(run: Course) -> float:
     return float(np.log(2 * run.n * run.L * d * run.scale.m * run.scale.m1 / DELTA))
 
 
-def late(run: Course, column: np.ndarray) -> np.ndarray:
+def late(run: Any, column: np.ndarray) -> np.ndarray:
     """The part of a column of times from T_1 on."""
     return column[run.taus >= T1]
 

@@ -253,10 +253,13 @@ def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
             def quotient(run: Any, part: Callable[[Any], np.ndarray] = differences[name]) -> np.ndarray:
                 return late(run, sum(run.S.values()) / part(run))
 
+            def turned(run: Any, part: Callable[[Any], np.ndarray] = differences[name]) -> np.ndarray:
+                return late(run, part(run) / sum(run.S.values()))
+
             what = "sum g over the difference"
-            parts[name] = ordered(
-                lab, what, quotient, along=ALL, part=phase_two, why=TRAPPED, routes=lambda r, q=quotient: 1 / q(r)
-            ) & in_time(lab, what, quotient)
+            parts[name] = ordered(lab, what, quotient, along=ALL, part=phase_two, why=TRAPPED, routes=turned) & in_time(
+                lab, what, quotient
+            )
 
     def rates(run: Any) -> np.ndarray:
         return late(run, run.G_rate[:, 0] / run.G_rate[:, 1])

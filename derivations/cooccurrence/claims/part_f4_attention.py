@@ -74,8 +74,8 @@ def score_orders(lab: Laboratory, names: tuple[str, ...]) -> Verdict:
         found = found & ordered(
             lab, "the rate to its order", read, along=MATRICES, part=phase_two, why=LEADING, routes=smallest
         )
-    for what, read in size_bounds(names).items():
-        found = found & ordered(lab, what, read, along=SIZES, part=phase_two, why=LEADING, routes=smallest)
+    for what, bound in size_bounds(names).items():
+        found = found & ordered(lab, what, bound, along=SIZES, part=phase_two, why=LEADING, routes=smallest)
     return found
 
 
