@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
-from odesys import HOLDS, ClaimBook, Data, Flow, Sample, Verdict, computed_once, graph
+from odesys import HOLDS, ClaimBook, Data, Flow, Node, Sample, Verdict, computed_once, graph, identity, sym
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -69,6 +70,20 @@ def printed_forces(tables: as_printed.Tables, d: int) -> tuple[np.ndarray, np.nd
 def toy_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     """xi and D of appendix B in the variables of a level-1 flow, with the samples and labels of the toy data."""
     return printed_forces(as_printed.symbolic_tables(flow, TOY, (1,)), TOY_WORDS)
+
+
+def with_opaque_attention(gaps: Mapping[str, Node], tables: as_printed.Tables, positive: tuple[str, ...]) -> Verdict:
+    """An identity with g y, the exponentials and their sums as symbols, which is stronger; or as it is, if that is not one."""
+    first = {gy: sym(f"gy_{i}") for i, gy in enumerate(tables.gy)}
+    second: dict[Node, Node] = {}
+    for i, tokens in enumerate(tables.tokens):
+        for query in tokens:
+            weights = {key: tables.exp(tables.score[key, query] / tables.root_m) for key in tokens}
+            second |= {weight: sym(f"e_{key}_{query}") for key, weight in weights.items()}
+            second[graph.add(list(weights.values()))] = sym(f"Z_{i}_{query}")
+    nodes = graph.substitute(graph.substitute(list(gaps.values()), first), second)
+    found = identity(dict(zip(gaps, nodes, strict=True)), positive=positive)
+    return found if found.as_stated == HOLDS else identity(dict(gaps), positive=positive)
 
 
 def gram_forces(flow: Flow) -> tuple[np.ndarray, np.ndarray]:

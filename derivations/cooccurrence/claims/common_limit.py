@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from odesys import Measurement, Trajectory, Verdict, computed_once, integrate
 
@@ -33,8 +32,7 @@ Point = Mapping[str, Any]
 @computed_once
 def level_three(lab: Laboratory, n: int, L: int, tau: float) -> Trajectory:
     """Level 3 from zero at any n."""
-    system = lab.every_n(L).substitute({"n": n})
-    return integrate(system, np.zeros(5), (0.0, tau), rtol=1e-10, atol=1e-13, method="LSODA")
+    return integrate(lab.every_n(L), np.zeros(5), (0.0, tau), {"n": n}, rtol=1e-10, atol=1e-13, method="LSODA")
 
 
 def whole_six(value: float) -> int:
@@ -47,57 +45,19 @@ def seen_at(run: Trajectory, node: Any, tau: float) -> float:
     return float(values_along(run, node, [tau])[0])
 
 
-def as_regression(lab: Laboratory, point: Point, tau: float) -> Verdict:
-    """The run at a point agrees with the regression on bags of words at its end."""
-    n, L = point["n"], point["L"]
+@computed_once
+def _gap_to_regression(lab: Laboratory, n: int, L: int, tau: float) -> float:
     own = level_three(lab, n, L, tau).at(tau)
     known = word_weights((0.0, 0.0, 0.0), (tau,), float(n), L)[0][[0, 2, 3, 4, 6]]
-    gap = float(np.abs(own - known).max() / np.abs(known).max())
+    return float(np.abs(own - known).max() / np.abs(known).max())
+
+
+def as_regression(lab: Laboratory, point: Point, tau: float) -> Verdict:
+    """The run at a point agrees with the regression on bags of words at its end."""
+    gap = _gap_to_regression(lab, point["n"], point["L"], tau)
     seen = Measurement("the relative gap to the regression on bags of words", [point], [gap])
     found = seen.between(0, SAME, TWO_RUNS).adding(gap_to_regression=float(f"{gap:.2g}"))
     return found.adding(why_measured=WHY_MEASURED)
-
-
-def leading_rates(x: Mapping[str, float], point: Point) -> dict[str, float]:
-    """Rates of scores and values between special words at a state of level 3, over the loss, without k0/sqrt(m) and 1/beta."""
-    u, L = margins(point)(x), point["L"]
-    pull = {1: 1 / 2 * expit(-u[1]), 2: -1 / 6 * expit(-u[2]), 4: -1 / 6 * expit(-u[4])}
-    outputs, total = {1: u[1], 2: -u[2], 4: -u[4]}, loss_at(x, point)
-    G, C = x["G_1"], x["G_3"]
-    xi, xi3 = pull[1] + pull[2], pull[1] + 2 * pull[2] + pull[4]
-    found = {
-        "A_21": pull[1] * (G - outputs[1] / L),
-        "A_31": pull[1] * (C - outputs[1] / L) + pull[2] * (C - outputs[2] / L),
-        "V_12": 2 * G * xi,
-        "V_13": G * xi3 + C * xi,
-    }
-    return {name: float(value * (2 if name[0] == "A" else 1) / total) for name, value in found.items()}
-
-
-def loss_at(x: Mapping[str, float], point: Point) -> float:
-    """The training loss at a state of level 3."""
-    u = margins(point)(x)
-    return float(sum(w * np.logaddexp(0, -u[c]) for c, w in ((1, 1 / 2), (2, 1 / 3), (4, 1 / 6))))
-
-
-def tied_points(lab: Laboratory, count: int = 5, one_n: bool = False) -> list[dict[str, Any]]:
-    """m over two decades, with n at least L^2 log m: the logarithm under the tilde of n >= L^2 that times poly(m) need.
-
-    With `one_n` all points have the n of the last: the constant of the loss depends on n.
-    """
-    points = []
-    for p in lab.draw.along("m", 1e15, 1e17, count):
-        n = whole_six(16 * np.log(1e17 if one_n else p["m"]) + 6)
-        points.append({"n": n, "L": 4, "m": round(p["m"]), "m1": 16, "c0": 1e-3})
-    return points
-
-
-def hitting_time(lab: Laboratory, point: Point, loss: float, longest: float) -> float:
-    """The first tau at which the loss of level 3 is `loss`."""
-    run = level_three(lab, point["n"], point["L"], longest)
-    taus = np.geomspace(1.0, longest, 400)
-    seen = values_along(run, run.system.observables["loss"], taus)
-    return float(np.exp(np.interp(-np.log(loss), -np.log(seen), np.log(taus))))
 
 
 def margins(point: Point) -> Callable[[Mapping[str, float]], dict[int, float]]:

@@ -17,7 +17,7 @@ from ..special import as_printed
 from ..special.phase_one_bounds import corner_points
 from .book import NUMBERS, START, TOY, TOY_READING, book, toy_gram, toy_neurons
 from .common_hypotheses import CONDITION_1, NEURONS, PHASES, SMALL, TIED
-from .common_limit import tied_points
+from .common_late import tied_points
 from .common_runs import ALL, path
 from .common_start import START_POINTS
 

@@ -8,53 +8,37 @@ from typing import Any
 
 import flint
 import numpy as np
-from scipy.special import expit
 
-from odesys import Measurement, Verdict, measure
+from odesys import Verdict
 
 from ..laboratory import Laboratory
 from ..special.phase_one_bounds import Bounds, Cell, mean_slope
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
-from ..special.trajectories import Course
+from ..special.sample_sums import Sums
 from .book import book
 from .common_hypotheses import PHASES, TIED
-from .common_limit import as_regression, hitting_time, margins, states, tied_points
-from .common_runs import ALL, C0, M1, T1, L, N, always, late, likely, ordered, phase_two
+from .common_late import (
+    as_derived,
+    at_time,
+    hitting_time,
+    in_time,
+    irrelevant_part,
+    over_networks,
+    small_items,
+    tied_points,
+    time_points,
+)
+from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two
 from .part_b_c_system import beta_rate
 from .part_e2_terms import EVENTS, at_most, certain, even
-from .part_e3_end import SANDWICH, beta_bounds, softmax_speed
+from .part_e3_end import PAIRS, SANDWICH, beta_bounds, softmax_speed
 
-LONGEST = 1e37  # of runs up to poly(m)
-State = dict[str, float]
 MATRICES = ("m", "m1", "c0")  # paths of networks with path matrices
 LOGARITHM = (
     "tried: with loss <= C/t and |G| <= C log t the row sums of special/phase_one_bounds.py bound every rate; both premises are "
     "F.8 and F.7, which are measured"
 )
-
-
-def sums(x: State, point: Any) -> dict[int, float]:
-    """S_c / n at a state of level 3; I3 is as I2."""
-    u = margins(point)(x)
-    share = {1: 1 / 2, 2: 1 / 6, 4: 1 / 6}
-    found = {c: share[c] * float(expit(-u[c])) for c in share}
-    return {**found, 3: found[2]}
-
-
-def in_time(lab: Laboratory, what: str, read: Callable[[State, Any], float], kind: str = "O") -> Verdict:
-    """A number at level 3 does not grow with the time: tau from T_1 to 10^6, n = 30, L = 4, m = 10^16."""
-    held = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
-    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", T1, 1e7, 7)]
-    rows = states(lab, points[0], [*(p["tau"] for p in points)])
-    seen = Measurement(what, points, [max(read(x, p), 1e-12) for x, p in zip(rows, points, strict=True)])
-    return seen.order("tau", 0, kind) & as_regression(lab, held, points[-1]["tau"])
-
-
-def ratio_of(x: State, point: Any) -> float:
-    """R of level 3, from the class sums."""
-    s = sums(x, point)
-    return (s[2] + s[3] + s[4] - s[1]) / (s[1] - s[2])
 
 
 # ---- Definition F.1 ----------------------------------------------------------------------------------------------
@@ -100,9 +84,6 @@ def phase_two_begins(lab: Laboratory) -> Verdict:
     return likely(lab, what, lambda r: items(r)[0] < 0.9, items, phase_two, MATRICES, tried)
 
 
-FINITE = "loss times tau tends to (17 + 2a + b)/Delta (Beyond.finite_n), from 6 to 17 for all n and L here; a factor two for tau < 10^3"
-
-
 @book.claim(
     "F.3-proof",
     "The small terms at T_1",
@@ -135,9 +116,10 @@ POSITIVE = (
 )
 
 
-def spread(run: Course) -> np.ndarray:
-    """Largest g_i / g_j of two samples of a class."""
-    return late(run, np.max([run.g[:, p].max(axis=1) / run.g[:, p].min(axis=1) for p in run.classes.values()], axis=0))
+def spread(run: Any) -> np.ndarray:
+    """log of the largest g_i / g_j of two samples of a class, over 2 max |F(0)| of the network."""
+    ratio = np.max([run.g[:, p].max(axis=1) / run.g[:, p].min(axis=1) for p in run.classes.values()], axis=0)
+    return late(run, np.log(ratio) / (2 * np.abs(run.outputs[0]).max()))
 
 
 @book.claim(
@@ -149,12 +131,21 @@ def spread(run: Course) -> np.ndarray:
     hypotheses=PHASES,
     uses=["F.1"],
     statement=r"i,j\in I_c:\ \max g_i^{(t)}/g_j^{(t)}\le O(1)\quad(t\in[T_1,T_2])",
-    reading="Up to tau = 10^3; the samples of a class differ only by the start.",
+    reading="Networks up to tau = 10^3, infinite width up to 10^30: log(g_i/g_j) is at most 2 max|F(0)| <= 0.02, as proved for m to infinity.",
 )
 def inside_class(lab: Laboratory) -> Verdict:
-    """Largest ratio of two samples of a class."""
-    tried = "tried: samples of a class differ by their start only, which Gronwall's inequality lets grow by e^10 up to T_1; no contraction shown"
-    return ordered(lab, "g_i/g_j within a class", spread, along=ALL, part=phase_two, why=tried)
+    """log of the largest ratio of two samples of a class against what the start allows."""
+    because = "for m to infinity |F_i - F_j| never grows in a class, so that g_i/g_j is at most exp(2 max|F(0)|); a percent for m^(-1/2)"
+    tried = (
+        "tried: for m to infinity it is proved, with e^0.02 for the constant: H_i - H_j and its rate have opposite signs; at finite "
+        "m attention and beta add a force that was not bounded after T_1"
+    )
+    seen = over_networks(
+        lab, "log(g_i/g_j) over 2 max|F(0)|", time_points(lab), lambda r, p: at_time(r, spread(r), p["tau"])
+    )
+    return always(lab, "log(g_i/g_j) over 2 max|F(0)|", spread, 0, 1.01, because, along=ALL, why=tried) & seen.between(
+        0, 1.01, because
+    )
 
 
 @book.claim(
@@ -193,16 +184,20 @@ def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
-def imbalance(run: Course) -> np.ndarray:
-    """|S_2 - S_3| / min(S_2, S_3) in phase 2."""
-    return late(run, np.abs(run.S[2] - run.S[3]) / np.minimum(run.S[2], run.S[3]))
+def imbalance(run: Any) -> np.ndarray:
+    """|S_2 - S_3| / min(S_2, S_3) in phase 2, over max |F(0)| of the network and n / min(S_2, S_3) at T_1."""
+    least = np.minimum(run.S[2], run.S[3])
+    allowed = np.abs(run.outputs[0]).max() * run.n / late(run, least)[0]
+    return late(run, np.abs(run.S[2] - run.S[3]) / least) / allowed
 
 
 def balance(lab: Laboratory) -> Verdict:
-    """The quotient is a small constant, whatever m."""
-    because = "C << 1: |F(0)| <= 0.01 by D.8, E.21 makes |S_2 - S_3|/n at most 0.06 of that, and S_2/n is above 1/30 at T_1: 0.018"
+    """The quotient is a small constant, whatever the parameters."""
+    because = f"at T_1 |S_2 - S_3|/n is at most {PAIRS:.2g} max|F(0)| (E.21, proved for m to infinity), the constant of T_1, and that it is kept later is what is looked at"
     tried = "tried: (12) at equality bounds the ratio by 1 + 3(q - 1) (F.5-bound, proved), with q - 1 <= exp(-yF) only, which is no C << 1 at T_1"
-    return always(lab, "|S_2 - S_3|/min(S_2, S_3)", imbalance, 0, 0.02, because, along=ALL, why=tried)
+    what = "|S_2 - S_3|/min(S_2, S_3) over max|F(0)| and n/min(S_2, S_3) at T_1"
+    seen = over_networks(lab, what, time_points(lab), lambda r, p: at_time(r, imbalance(r), p["tau"]))
+    return always(lab, what, imbalance, 0, PAIRS, because, along=ALL, why=tried) & seen.between(0, PAIRS, because)
 
 
 @book.claim(
@@ -214,7 +209,7 @@ def balance(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.12", "F.5-proof", "F.5-bound", "F.1"],
     statement=r"\exists C\ll1:\ \frac{|\sum_{I_2}g_i-\sum_{I_3}g_i|}{\min(\sum_{I_2}g_i,\sum_{I_3}g_i)}\le C\quad(t\in[T_1,T_2])",
-    reading="C = 0.02, up to tau = 10^3.",
+    reading="C = 0.45 max|F(0)| n/S_2 at T_1, at most 0.11 by D.8; networks up to tau = 10^3, infinite width up to 10^30.",
 )
 def one_target_balance(lab: Laboratory) -> Verdict:
     """The quotient along networks."""
@@ -246,49 +241,40 @@ TRAPPED = (
 
 def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
     """The bounded quotients of Lemma F.6 in m and in time, and the sandwich."""
-    network = {
+    differences: dict[str, Callable[[Any], np.ndarray]] = {
         "common word": lambda r: r.S[2] + r.S[3] + r.S[4] - r.S[1],
         "mu1": lambda r: r.S[1] - r.S[2],
         "mu2": lambda r: r.S[1] - r.S[3],
     }
-    limit: dict[str, Callable[[dict[int, float]], float]] = {
-        "common word": lambda s: s[2] + s[3] + s[4] - s[1],
-        "mu1": lambda s: s[1] - s[2],
-        "mu2": lambda s: s[1] - s[3],
-    }
     parts = {}
     for name in names:
-        if name in network:
-            part, same = network[name], limit[name]
-            parts[name] = ordered(
-                lab,
-                "sum g over the difference",
-                lambda r, part=part: late(r, sum(r.S.values()) / part(r)),  # type: ignore[misc]
-                along=ALL,
-                part=phase_two,
-                why=TRAPPED,
-            ) & in_time(
-                lab,
-                "sum g over the difference",
-                lambda x, p, same=same: sum(sums(x, p).values()) / same(sums(x, p)),  # type: ignore[misc]
+        if name in differences:
+
+            def quotient(run: Any, part: Callable[[Any], np.ndarray] = differences[name]) -> np.ndarray:
+                return late(run, sum(run.S.values()) / part(run))
+
+            def turned(run: Any, part: Callable[[Any], np.ndarray] = differences[name]) -> np.ndarray:
+                return late(run, part(run) / sum(run.S.values()))
+
+            what = "sum g over the difference"
+            parts[name] = ordered(lab, what, quotient, along=ALL, part=phase_two, why=TRAPPED, routes=turned) & in_time(
+                lab, what, quotient
             )
+
+    def rates(run: Any) -> np.ndarray:
+        return late(run, run.G_rate[:, 0] / run.G_rate[:, 1])
+
     if "rates" in names:
         parts["rates"] = ordered(
-            lab,
-            "dG_1/dG_2",
-            lambda r: late(r, r.G_rate[:, 0] / r.G_rate[:, 1]),
-            "Theta",
-            ALL,
-            phase_two,
-            why=TRAPPED,
-        )
+            lab, "dG_1/dG_2", rates, "Theta", ALL, phase_two, settles=False, why=TRAPPED
+        ) & in_time(lab, "dG_1/dG_2", rates, "Theta")
     if "sandwich" in names:
         parts["sandwich"] = late_sandwich(lab)
     return parts
 
 
 def late_sandwich(lab: Laboratory) -> Verdict:
-    """1 + C <= R <= 2(1 - C) along networks with high probability, and at level 3 up to tau = 10^7."""
+    """1 + C <= R <= 2(1 - C) along networks with high probability, and at infinite width up to tau = 10^30."""
 
     def R(run: Any) -> np.ndarray:
         return late(run, run.R())
@@ -302,10 +288,7 @@ def late_sandwich(lab: Laboratory) -> Verdict:
             (low * G[:, :2].max(axis=1) <= -G[:, 2]).all() and (-G[:, 2] <= high / 2 * G[:, :2].sum(axis=1)).all()
         )
 
-    held = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
-    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", T1, 1e7, 7)]
-    rows = states(lab, held, [p["tau"] for p in points])
-    seen = Measurement("R at level 3", points, [ratio_of(x, p) for x, p in zip(rows, points, strict=True)])
+    seen = over_networks(lab, "R", time_points(lab), lambda run, p: at_time(run, R(run), p["tau"]))
     found = likely(lab, what, inside, R, phase_two, ALL, TRAPPED)
     return found & seen.between(low, high, "C = 0.1, as in E.19")
 
@@ -319,7 +302,7 @@ def late_sandwich(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.13", "Eq.14", "Eq.15", "Eq.16", "F.6-proof", "F.6-root", "F.5", "E.19", "F.1", "Beyond.level3"],
     statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1},\ \tfrac{\sum_{[n]}g_i}{S_1-S_2},\ \tfrac{\sum_{[n]}g_i}{S_1-S_3}=O(1),\ \tfrac{\dot G(\mu_1)}{\dot G(\mu_2)}=\Theta(1),\ (1+C)\max(\dot G(\mu_1),\dot G(\mu_2))\le-\dot G(\mu_3)\le(1-C)(\dot G(\mu_1)+\dot G(\mu_2))",
-    reading="C = 0.1; networks up to tau = 10^3, m to infinity up to 10^7; E.19 supplies R(T_1) < 2, which R(T_1) in [1, 3] does not.",
+    reading="C = 0.1; networks up to tau = 10^3, infinite width up to 10^30; E.19 supplies R(T_1) < 2, which R(T_1) in [1, 3] does not.",
 )
 def balancing(lab: Laboratory) -> dict[str, Verdict]:
     """All five parts."""
@@ -343,6 +326,8 @@ def balancing_again(lab: Laboratory) -> dict[str, Verdict]:
     return quotients(lab, ("common word", "mu1", "sandwich"))
 
 
+INTEGRATED = "tried: the sandwich of F.6 integrates to bounds of G_1/-G_3 from the values at T_1 (E.27), and G_1 - G_2 does not grow for n to infinity; F.6 and E.27 are measured"
+LOSS_TRIED = "tried: d(yF)/dt is beta times the mean of g up to constants by F.6, and the loss is g up to 2 ln 2 (F.8-ratio, proved); F.6 is measured"
 RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
 
 
@@ -355,23 +340,19 @@ RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
     hypotheses=PHASES,
     uses=["F.6", "E.27", "Beyond.level3"],
     statement=r"\tfrac{G(\mu_1)}{G(\mu_2)},\ \tfrac{G(\mu_1)}{-G(\mu_3)},\ \tfrac{G(\mu_2)}{-G(\mu_3)}=\Theta(1)\quad(t\in[T_1,T_2])",
-    reading="Networks up to tau = 10^3, m to infinity up to 10^7; the limit is 2/3 for n to infinity by Beyond.svm.",
+    reading="Networks up to tau = 10^3, infinite width up to 10^30; the limit is 2/3 for n to infinity by Beyond.svm.",
 )
 def comparable(lab: Laboratory) -> dict[str, Verdict]:
-    """Ratios along networks and at level 3, where G_1 = G_2."""
+    """Ratios along networks, and at infinite width up to tau = 10^30; G_1 = G_2 but for the start."""
     parts = {}
     for name, (i, j, s) in RATIOS.items():
-        parts[name] = ordered(
-            lab,
-            name,
-            lambda r, i=i, j=j, s=s: late(r, s * r.G[:, i] / r.G[:, j]),  # type: ignore[misc]
-            "Theta",
-            ALL,
-            phase_two,
-            why=TRAPPED,
+
+        def ratio(run: Any, i: int = i, j: int = j, s: int = s) -> np.ndarray:
+            return late(run, s * run.G[:, i] / run.G[:, j])
+
+        parts[name] = ordered(lab, name, ratio, "Theta", ALL, phase_two, settles=s < 0, why=INTEGRATED) & in_time(
+            lab, name, ratio, "Theta"
         )
-        if s < 0:
-            parts[name] = parts[name] & in_time(lab, name, lambda x, p: x["G_1"] / -x["G_3"], "Theta")
     return parts
 
 
@@ -382,9 +363,9 @@ def comparable(lab: Laboratory) -> dict[str, Verdict]:
     where="Theorem F.8",
     parts=("rate",),
     hypotheses=PHASES,
-    uses=["F.6", "F.8-ratio", "F.8-display", "F.4", "F.1", "Beyond.level3"],
+    uses=["F.6", "F.8-ratio", "F.8-display", "F.8-proof/rate", "F.4", "F.1", "Beyond.level3"],
     statement=r"\hat{\mathcal L}(t)=\frac1{\Theta(\sigma_1^2mm_1)(t-T_1)+1/\hat{\mathcal L}(T_1)}\quad(t\in[T_1,T_2])",
-    reading="The mean growth of 1/loss since T_1 per unit of tau, networks up to tau = 10^3, and for m to infinity up to 10^7.",
+    reading="The mean growth of 1/loss since T_1 per unit of tau, networks up to tau = 10^3, infinite width up to 10^30.",
 )
 def loss_falls(lab: Laboratory) -> Verdict:
     """(1/loss - 1/loss(T_1)) / (tau - T_1)."""
@@ -393,51 +374,107 @@ def loss_falls(lab: Laboratory) -> Verdict:
         loss, taus = late(run, run.loss), late(run, run.taus)
         return (1 / loss[1:] - 1 / loss[0]) / (taus[1:] - taus[0])
 
-    def loss_at(x: State, p: Any) -> float:
-        u = margins(p)(x)
-        return float(sum(w * np.logaddexp(0, -u[c]) for c, w in ((1, 1 / 2), (2, 1 / 3), (4, 1 / 6))))
+    return ordered(
+        lab, "the mean growth of 1/loss since T_1", speed, "Theta", ALL, phase_two, why=LOSS_TRIED
+    ) & in_time(lab, "the mean growth of 1/loss since T_1", lambda r: np.r_[speed(r)[0], speed(r)], "Theta", 2 * T1)
 
-    held = {"n": N, "L": L, "m": 10**16, "m1": M1, "c0": C0}
-    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", 2 * T1, 1e7, 7)]
-    first, *rows = states(lab, held, [T1, *(p["tau"] for p in points)])
-    grown = [(1 / loss_at(x, p) - 1 / loss_at(first, p)) / (p["tau"] - T1) for x, p in zip(rows, points, strict=True)]
-    seen = Measurement("the mean growth of 1/loss since T_1 at level 3", points, grown)
-    return (
-        ordered(lab, "the mean growth of 1/loss since T_1", speed, "Theta", MATRICES, phase_two, why=TRAPPED)
-        & always(lab, "mean growth of 1/loss since T_1", speed, 1 / 34, 1 / 3, FINITE, along=("n", "L"), why=TRAPPED)
-        & seen.order("tau", 0)
-        & as_regression(lab, held, points[-1]["tau"])
+
+def margin_rates(run: Any) -> np.ndarray:
+    """d(y_i F_i)/dtau over the mean of g, in phase 2, (k, n): attention stands still up to powers of 1/m."""
+    if isinstance(run, Sums):
+        rates = run.G_rate[:, :3] @ run.has.T + run.pull * (run.L - run.has.sum(axis=1))
+    else:
+        rates = run.G_rate[:, run.tokens].sum(axis=2)
+    labels = np.sign(run.margins[-1] * run.outputs[-1])
+    return late(run, rates * labels / run.g.mean(axis=1)[:, None])
+
+
+@book.claim(
+    "F.8-proof/rate",
+    "All margins grow alike",
+    kind="order",
+    origin="proof",
+    where="Proof of Theorem F.8, the display after Lemma F.6 is cited",
+    parts=("above", "below"),
+    hypotheses=PHASES,
+    uses=["F.6", "F.1", "Beyond.level3"],
+    statement=r"\partial_ty_iF_i^{(t)}=\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle\,\Theta\Big(\tfrac1n\sum_{i\in[n]}g_i\Big)\quad\forall i\in[n]",
+    reading="The fastest and the slowest sample of each network; networks up to tau = 10^3, infinite width up to 10^30.",
+)
+def margins_grow(lab: Laboratory) -> dict[str, Verdict]:
+    """The largest rate over the mean of g, and the inverse of the smallest."""
+
+    tried = (
+        "tried: for n to infinity the rates are (1 + r - R), R - 1, R - r and R times S_1 - S_2 (F.6-proof/rates, proved); that R is "
+        "inside (1, 2) is F.6, measured"
     )
+
+    def fastest(run: Any) -> np.ndarray:
+        return np.asarray(margin_rates(run).max(axis=1))
+
+    def slowest(run: Any) -> np.ndarray:
+        return np.asarray(1 / margin_rates(run).min(axis=1))
+
+    def above_bound(run: Any) -> np.ndarray:
+        least = run.S[1] - np.maximum(run.S[2], run.S[3])
+        return np.asarray(margin_rates(run).min(axis=1) - SANDWICH * late(run, least / sum(run.S.values())))
+
+    text = {"above": "the fastest margin over beta and the mean of g", "below": "the inverse of the slowest margin"}
+    because = "the sandwich of F.6 makes every rate at least C dG(mu1), C = 0.1; sum g over S_1 - S_2 is bounded along n and L by F.6"
+    return {
+        "above": ordered(lab, text["above"], fastest, along=ALL, part=phase_two, why=tried)
+        & in_time(lab, text["above"], fastest),
+        "below": ordered(lab, text["below"], slowest, along=MATRICES, part=phase_two, why=tried, routes=margin_rates)
+        & always(lab, "slowest margin less its bound", above_bound, 0, np.inf, because, along=SIZES, why=tried)
+        & in_time(lab, text["below"], slowest),
+    }
 
 
 def hitting(lab: Laboratory) -> Verdict:
-    """The time of loss = 1/m^2, over m^2, at level 3 with n >= L^2 log m: of order m^2 in tau, of order m in t."""
-    points = tied_points(lab, one_n=True)
+    """The time of loss = 1/m^2, over m^2, with n >= L^2 log m: of order m^2 in tau, of order m in t."""
+    points = tied_points(lab)
+    seen = over_networks(
+        lab, "tau at loss = 1/m^2, over m^2,", points, lambda run, p: hitting_time(run, p["m"]) / float(p["m"]) ** 2
+    )
+    return (seen.order("m", 0) & as_derived(lab, points[0])).adding(why_measured=HITTING_TRIED)
 
-    def time(p: Any) -> float:
-        return hitting_time(lab, p, float(p["m"]) ** -2, LONGEST) / float(p["m"]) ** 2
 
-    seen = measure("tau at loss = 1/m^2, over m^2,", points, time)
-    return seen.order("m", 0) & as_regression(lab, points[0], 1e9)
+HITTING_TRIED = (
+    "tried: 1/loss grows at a rate between two constants (F.8), which gives the time; F.8 is measured, and its constants come from "
+    "the sandwich of F.6"
+)
+
+
+def used_until(run: Any, p: Any) -> float:
+    """The largest used over allowed of the items of Definition F.1 from T_1 to the time of loss = 1/m^2."""
+    end = hitting_time(run, p["m"])
+    keep = (run.taus >= T1) & (run.taus <= end)
+    S = {c: column[keep] for c, column in run.S.items()}
+    low, high = np.minimum(S[2], S[3]), np.maximum(S[2], S[3])
+    found = [
+        S[4] / low,
+        high / S[1],
+        S[1] / (S[2] + S[3] + S[4]),
+        high / low / 2,
+        0.1 / run.margins[keep].min(axis=1),
+        np.abs(run.special[keep]).max(axis=1) / (7 * np.log(float(p["m"]))),
+        irrelevant_part(run)[keep] / 10,
+    ]
+    return max(float(np.max(found)), *small_items(run, p, end).values())
 
 
 def items_at_hitting(lab: Laboratory) -> Verdict:
-    """Order of class sums, margins, |G| and the irrelevant part from T_1 to the time of loss = 1/m^2, used over allowed."""
+    """All items of Definition F.1 from T_1 to the time of loss = 1/m^2, used over allowed."""
     points = tied_points(lab)
-
-    def worst(p: Any) -> float:
-        end = hitting_time(lab, p, float(p["m"]) ** -2, LONGEST)
-        found = []
-        for x in states(lab, p, [*np.geomspace(T1, end, 40).tolist()]):
-            s, u = sums(x, p), margins(p)(x)
-            part = max((p["L"] - k) * abs(x[f"G_r{c}"]) for c, k in ((1, 3), (2, 2), (4, 1)))
-            found += [s[4] / s[2], s[2] / s[1], s[1] / (s[2] + s[3] + s[4]), 0.1 / min(u.values())]
-            found += [max(abs(x["G_1"]), abs(x["G_3"])) / (7 * np.log(float(p["m"]))), part / 10]
-        return float(max(found))
-
-    seen = measure("the largest used over allowed of Definition F.1 up to T*", points, worst)
+    seen = over_networks(lab, "the largest used over allowed of Definition F.1 up to T*", points, used_until)
     because = "constants of F.1, with 7 in |G| <= O(log m), since -G_3 is about 3 log(tau), and tau = m^2"
-    return seen.between(0, 1, because) & as_regression(lab, points[0], 1e9)
+    return (seen.between(0, 1, because) & as_derived(lab, points[0])).adding(why_measured=ITEMS_TRIED)
+
+
+ITEMS_TRIED = (
+    "tried: (a)-(e) are bounded by |G| <= C log m and loss <= C/t, in closed form; (f)-(j) have a trapping set for n to infinity only "
+    "(Beyond.trapped)"
+)
 
 
 @book.claim(
@@ -449,7 +486,7 @@ def items_at_hitting(lab: Laboratory) -> Verdict:
     hypotheses=(*PHASES, TIED),
     uses=["F.1", "F.8", "F.19", "F.9", "F.12", "F.15", "F.17", "F.18", "F.5", "F.6", "F.20-proof", "Beyond.level3"],
     statement=r"T^\star=\min\{t:\hat{\mathcal L}^{(t)}=\Theta(1/\mathrm{poly}(m))\}\in[T_1,T_2]",
-    reading="For m to infinity, n >= L^2 log m, loss 1/m^2: items (f)-(j) of F.1 hold up to T*; (a)-(e) are F.9-F.12, F.17-F.19.",
+    reading="Infinite width from random starts, n >= L^2 log m, loss 1/m^2: all items of F.1 hold up to T*, (a)-(e) by bounds of leading order in 1/m.",
 )
 def small_loss(lab: Laboratory) -> dict[str, Verdict]:
     """The hitting time over m, and the items of Definition F.1 up to it."""
@@ -466,7 +503,7 @@ def small_loss(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(*PHASES, TIED),
     uses=["F.1", "F.8", "Beyond.level3"],
     statement=r"T_2-T_1\ge\Omega(\mathrm{poly}(m)),\quad\hat{\mathcal L}^{(t)}\le O(1/\mathrm{poly}(m))\ \text{implies}\ t=\Theta(\mathrm{poly}(m))",
-    reading="For m to infinity, n >= L^2 log m: items (f)-(j) of F.1 hold up to t = Theta(m), where the loss is 1/m^2.",
+    reading="Infinite width from random starts, n >= L^2 log m: all items of F.1 hold up to t = Theta(m), where the loss is 1/m^2.",
 )
 def phase_two_lasts(lab: Laboratory) -> dict[str, Verdict]:
     """The same two measurements."""

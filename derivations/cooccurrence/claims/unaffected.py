@@ -29,8 +29,13 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "weight",
-        "Beyond.finite_n-run Thm.3.3 Thm.3.3/order",
+        "Beyond.finite_n-run",
         "I4 is not at the margin: constants of late times, and what is corrected, do not depend on how much it counts",
+    ),
+    (
+        "weight",
+        "E.19-proof/d",
+        "mu1 rises at the start whether I4 counts once or twice, and with it the outputs of I2 over those of I4",
     ),
     ("weight", "E.24", "that the first display falls with n and the rate does not is so however much I4 counts"),
 )

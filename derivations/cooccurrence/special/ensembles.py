@@ -52,15 +52,31 @@ def triangular(m: int, size: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def start_weights(scale: Scales, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """W, W_V, W_K, W_Q of a random network in an orthonormal frame of the space they span."""
-    rng = np.random.default_rng([seed, d, scale.m1])
-    values, scores = triangular(scale.m, d + scale.m1, rng), triangular(scale.m, 2 * d, rng)
+    """W, W_V, W_K, W_Q of a random network in an orthonormal frame of the space they span.
+
+    Values, keys, queries and W'a / sqrt(m1) of a seed are the same numbers for every m1: a rotation of the neurons that
+    turns a / sqrt(m1) into the first axis leaves the law of W alone.
+    """
+    rng, m1 = np.random.default_rng([seed, d]), scale.m1
+    scores = triangular(scale.m, 2 * d, rng)
+    values, turned = np.zeros((d + m1, d)), np.zeros((d + m1, m1))
+    values[:d] = triangular(scale.m, d, rng)
+    for j in range(m1):
+        turned[: d + j, j] = rng.standard_normal(d + j)
+        turned[d + j, j] = np.sqrt(rng.chisquare(float(scale.m) - d - j))
     return (
-        scale.sigma1 * values[:, d:].T,
-        scale.sigma0 * values[:, :d],
+        scale.sigma1 * _first_axis(signs_of(m1) / np.sqrt(m1)) @ turned.T,
+        scale.sigma0 * values,
         scale.sigma0 * scores[:, :d],
         scale.sigma0 * scores[:, d:],
     )
+
+
+def _first_axis(unit: np.ndarray) -> np.ndarray:
+    """A reflection whose first column is `unit`."""
+    normal = unit - np.eye(len(unit))[0]
+    size = float(normal @ normal)
+    return np.asarray(np.eye(len(unit)) - (2 / size * np.outer(normal, normal) if size > 0 else 0.0))
 
 
 def gram_start(scale: Scales, d: int, seeds: Sequence[int]) -> Arrays:

@@ -66,6 +66,7 @@ class Cell:
 
     logs: tuple[flint.arb, ...]  # of q, L, r, m1, c0
 
+    @cache  # noqa: B019  (the boxes are a list of this module, kept with it; all balls have one precision)
     def log(self, factor: Any = 1, m: Any = 0, n: Any = 0, L: Any = 0, m1: Any = 0, c0: Any = 0) -> flint.arb:
         """log(factor m^a n^b L^c ...) over the box; powers of m and n are put into q, r, L and c0 first."""
         m, n, L, m1, c0, factor = (Fraction(x) for x in (m, n, L, m1, c0, factor))
@@ -74,6 +75,7 @@ class Cell:
             total += log * a.numerator / a.denominator
         return total
 
+    @cache  # noqa: B019
     def power(self, **powers: Any) -> flint.arb:
         """m^a n^b L^c ... over the box."""
         return self.log(**powers).exp()

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import Node, System, Trajectory, computed_once, graph, integrate, sym
+from odesys import System, Trajectory, computed_once, graph, integrate, sym
 
-from .. import setting
 from ..laboratory import Laboratory
-from .trajectories import class_sums
 
 
-def quadratures(lab: Laboratory, L: int, scores: bool) -> System:
-    """The planar limit with integrals at leading order: beta, the value Gram matrix and, if asked for, the scores.
-
-    In units m1 / beta for ``beta``, 1 / beta for ``V_..`` and k0 / (sqrt(m) beta) for ``A_..``.
-    """
-    system = lab.planar()  # the same for every L
-    x, z = sym("x"), sym("z")
-    s = class_sums(system)
-    margins = {c: system.observables[f"margin_I{c}"] for c in setting.CLASSES}
-    rhs = system.equations
-    G, xi = {1: x, 3: -z}, {1: rhs["x"], 3: -rhs["z"]}
-    extra: dict[str, Node] = {"beta": 2 * graph.add([s[c] * margins[c] for c in setting.CLASSES])}
-    for a, b in ((1, 1), (1, 3), (3, 3)):
-        extra[f"V_{a}{b}"] = G[a] * xi[b] + G[b] * xi[a]
-    at = {sym("G_1"): x, sym("G_3"): -z, **{sym(f"G_r{c}"): graph.ZERO for c in (1, 2, 4)}}
-    rates = lab.score_rates(12, L) if scores else {}
-    for name in ("A_12", "A_31", "A_11", "A_33") if scores else ():
-        extra[name] = graph.substitute([rates[name]], at)[0]
+def quadratures(lab: Laboratory, L: int) -> System:
+    """The planar limit with integrals of the scores at leading order, in units k0 / (sqrt(m) beta)."""
+    rhs = lab.planar().equations  # the same for every L
+    at = {sym("G_1"): sym("x"), sym("G_3"): -sym("z"), **{sym(f"G_r{c}"): graph.ZERO for c in (1, 2, 4)}}
+    rates = lab.score_rates(12, L)
+    extra = {name: graph.substitute([rates[name]], at)[0] for name in ("A_12", "A_31", "A_11", "A_33")}
     return System.from_equations({**rhs, **extra})
 
 
 @computed_once
-def quadrature_run(lab: Laboratory, L: int, scores: bool = False) -> Trajectory:
+def quadrature_run(lab: Laboratory, L: int) -> Trajectory:
     """The quadratures from zero to tau = 1e12."""
-    system = quadratures(lab, L, scores)
+    system = quadratures(lab, L)
     return integrate(system, np.zeros(system.dimension), (0.0, 1e12), rtol=1e-11, atol=1e-12, method="LSODA")
 
 

@@ -6,8 +6,14 @@ left is G on the three special words and one sum :math:`H_i` over the irrelevant
 .. math::  G_k' = \frac1n\sum_{i\ni k}y_ig_i,\qquad H_i' = \frac{L-k_i}n\,y_ig_i,\qquad F_i=\sum_{k\in i}G_k+H_i ,
 
 from Gaussian starts of variance :math:`c_0^2/L` and :math:`c_0^2(L-k_i)/L`. Rates of scores and values between the
-special words are those of leading order in 1/m. Labels and weights are those of a laboratory; the runs are compared
-with path matrices at one size. Floats only: measurements.
+special words are those of leading order in 1/m, and so is the gain of beta, :math:`\dot\beta=2m_1\xi^\top G` with
+:math:`\dot G=\beta\xi`. Labels and weights are those of a laboratory; the runs are compared with path matrices at one
+size. Time is :math:`\log(1+\tau)` for the solver, so that :math:`\tau=m^2` is near. Floats only: measurements.
+
+Two facts of this flow give constants before a run. Two samples of a class differ by :math:`H_i-H_j`, whose rate has the
+opposite sign: :math:`|F_i-F_j|` never grows. A sample of I2 and one of I3 that are paired differ by e, and
+:math:`|e_i'|\le\tfrac1n\sum_{I_2}\tfrac14|e_j|` where e_i is largest in size, so that the largest grows by
+:math:`e^{\tau/24}` at most.
 """
 
 from __future__ import annotations
@@ -27,6 +33,7 @@ from ..laboratory import Laboratory
 from ..setting import CLASSES, SPECIAL, Scales
 
 RTOL = 1e-9
+LONG = 1e-7  # of runs up to poly(m): relative errors of logarithms
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +100,14 @@ class Sums:
         return np.hstack([self.pull @ self.has, self.pull])
 
     @cached_property
+    def squares(self) -> np.ndarray:
+        """Sum of G(mu)^2 over all words less its start, (k,): the words of a sample have moved alike."""
+        free = self.L - self.has.sum(axis=1)
+        moved = (self.rest - self.rest[0]) / free
+        rest = 2 * moved * self.rest[0] + free * moved**2
+        return np.asarray((self.special**2 - self.special[0] ** 2).sum(axis=1) + rest.sum(axis=1))
+
+    @cached_property
     def forces(self) -> np.ndarray:
         """sum of g y (G(key) - F/L)/n over the samples with both words, key and query, (k, 3, 3)."""
         total = np.zeros((len(self.taus), 3, 3))
@@ -131,23 +146,38 @@ def _frame(lab: Laboratory, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return np.array(rows), np.array(labels), np.array(weights), classes
 
 
-def run_sums(lab: Laboratory, n: int, L: int, scale: Scales, starts: np.ndarray, taus: tuple[float, ...]) -> list[Sums]:
-    """Runs from `starts` (seeds, 3 + n), all together, recorded at `taus`."""
+def run_sums(
+    lab: Laboratory,
+    n: int,
+    L: int,
+    scale: Scales,
+    starts: np.ndarray,
+    taus: tuple[float, ...],
+    still: bool = False,
+    rtol: float = RTOL,
+) -> list[Sums]:
+    """Runs from `starts` (seeds, 3 + n), all together, at `taus`; with `still` irrelevant words do not move."""
     has, labels, weights, classes = _frame(lab, n)
-    free = L - has.sum(axis=1)
+    free = 0.0 if still else L - has.sum(axis=1)
     count = len(starts)
 
-    def velocity(t: float, flat: np.ndarray) -> np.ndarray:
+    def velocity(s: float, flat: np.ndarray) -> np.ndarray:
         x = flat.reshape(count, 3 + n)
-        pull = expit(-labels * (x[:, :3] @ has.T + x[:, 3:])) * labels * weights
+        pull = expit(-labels * (x[:, :3] @ has.T + x[:, 3:])) * labels * (weights * np.exp(s))
         return np.hstack([pull @ has, pull * free]).ravel()
 
-    run = solve_ivp(velocity, (0.0, taus[-1]), starts.ravel(), "DOP853", taus, rtol=RTOL, atol=1e-2 * RTOL)
+    times, logs = np.array(taus), np.log1p(taus)
+    run = solve_ivp(velocity, (0.0, logs[-1]), starts.ravel(), "DOP853", logs, rtol=rtol, atol=1e-2 * rtol)
     if not run.success or not np.isfinite(run.y).all():
         raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
     x = run.y.T.reshape(len(taus), count, 3 + n)
-    times = np.array(taus)
     return [Sums(times, x[:, s, :3], x[:, s, 3:], has, labels, weights, classes, L, scale) for s in range(count)]
+
+
+@computed_once
+def limit_sums(lab: Laboratory, L: int, scale: Scales, taus: tuple[float, ...]) -> Sums:
+    """The limit n to infinity from zero: one sample in six of each kind, irrelevant words at rest."""
+    return run_sums(lab, 6, L, scale, np.zeros((1, 9)), taus, still=True)[0]
 
 
 @computed_once
@@ -159,8 +189,8 @@ def sampled_sums(
     has = np.array([[float(w in SPECIAL[c]) for w in ("mu1", "mu2", "mu3")] for c in CLASSES])
     free = np.repeat(L - has.sum(axis=1), [setting.class_sizes(n)[c] for c in CLASSES])
     deviation = scale.sigma0 * scale.sigma1 * np.sqrt(float(scale.m) * scale.m1) * np.sqrt([1.0, 1.0, 1.0, *free])
-    starts = [np.random.default_rng([seed, n, L]).standard_normal(3 + n) * deviation for seed in seeds]
-    return run_sums(lab, n, L, scale, np.array(starts), taus)
+    starts = [np.random.default_rng(seed).standard_normal(3 + n) * deviation for seed in seeds]
+    return run_sums(lab, n, L, scale, np.array(starts), taus, rtol=RTOL if taus[-1] < 1e9 else LONG)
 
 
 def sums_of(lab: Laboratory, run: Any) -> Sums:
