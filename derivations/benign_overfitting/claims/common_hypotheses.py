@@ -27,6 +27,7 @@ SYMBOLS = (
     Symbol("eps", r"\epsilon", "training loss that is reached", "positive"),
     Symbol("delta", r"\delta", "failure probability", "unit"),
     Symbol("n_snr2", r"N\cdot\mathrm{SNR}^2", "what decides the regime", "positive"),
+    Symbol("share", r"\min\{|S_+|,|S_-|\}/N", "least share of a class", "unit"),
     Symbol("L", r"\log(6N^2M^2/\delta)", "the logarithm of condition (8)", "positive"),
     Symbol("phi_1", r"\varphi_1", "attention of a row on the signal", "unit"),
     Symbol("V_p", "V_+", "value of the signal", "real"),
@@ -50,6 +51,11 @@ ENOUGH = Hypothesis(
     r"N\ge8\log(4/\delta)",  # of Lemma C.1, which condition (3) is there for
     lambda p: float(p["N"]) - 8 * log(4 / float(p["delta"])),
 )
+CLASSES = Hypothesis(
+    "class sizes",
+    r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4",  # the event of Lemma C.1; its probability 1 - delta needs `ENOUGH`
+    lambda p: p["share"] - 0.25,
+)
 WIDE = Hypothesis.from_ratio(
     "1, its logarithms",
     "d_h >= max(SNR^4, SNR^-4) N^2 L^8",
@@ -65,8 +71,8 @@ LARGE_D = next(item for item in CONDITION_4_1 if item.number == "2")
 UNIT_W = next(item for item in CONDITION_4_1 if item.number == "5")
 IN_BENIGN = (*CONDITION_4_1, BENIGN)
 IN_HARMFUL = (*CONDITION_4_1, HARMFUL)
-#: of statements about whole stages: the tilde of condition (1) written out
-STAGES_BENIGN, STAGES_HARMFUL = (*IN_BENIGN, WIDE), (*IN_HARMFUL, WIDE)
+#: of statements about whole stages: the tilde of condition (1) written out, and the class sizes that all proofs use
+STAGES_BENIGN, STAGES_HARMFUL = (*IN_BENIGN, WIDE, CLASSES), (*IN_HARMFUL, WIDE, CLASSES)
 
 GOOD, BAD = Inside(), Inside(n_snr2=0.5)
 RANGES = {True: {"n_snr2": (60_000.0, 200_000.0), "N": (20, 30)}, False: {"n_snr2": (0.2, 2.0), "N": (20, 30)}}

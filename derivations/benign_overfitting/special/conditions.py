@@ -125,7 +125,7 @@ class Inside:
     """A choice of what Condition 4.1 leaves free; all else is put where every condition holds.
 
     `logs` is the power of L = log(6 N^2 M^2 / delta) by which d_h exceeds max(SNR^4, SNR^-4) N^2 / eps^2: the tilde in
-    condition (1). sigma_h^2 is in the middle of its interval, and delta = 1/d as in the theorems.
+    condition (1). delta = 1/d as in the theorems.
     """
 
     N: int = 25
@@ -136,6 +136,7 @@ class Inside:
     noise: float = 1.0
     w_O: float = 1.0
     wider: float = 1.0  # d_h over that
+    power: float = 1.75  # of 1/L in sigma_h^2: (8) has 3/2 to 2
 
     @property
     def snr(self) -> float:
@@ -163,7 +164,7 @@ class Inside:
         d_h, d, L = self.widths
         C_p = 5 * math.sqrt(self.M)
         spread = math.sqrt(self.small) * d_h**-0.25 / (self.w_O * C_p * math.sqrt(3 * L))
-        kappa = self.small * math.sqrt(d_h) * L**-1.75
+        kappa = self.small * math.sqrt(d_h) * L**-self.power
         mu = self.snr * math.sqrt(self.noise)
         return Case(self.N, self.M, int(d), int(d_h), mu, self.noise, C_p, self.w_O**2, kappa, spread)
 
@@ -172,7 +173,12 @@ class Inside:
         """The numbers that Condition 4.1 speaks of, with N SNR^2 and L."""
         d_h, d, L = self.widths
         point = condition_point(self.case, self.small / math.sqrt(d_h), self.eps, 1 / d)
-        return {**point, "n_snr2": self.n_snr2, "L": L}
+        return {
+            **point,
+            "n_snr2": self.n_snr2,
+            "L": L,
+            "share": 0.25,
+        }  # drawn labels have at least that of both classes
 
 
 def case_of(point: Mapping[str, Any]) -> Case:

@@ -208,7 +208,10 @@ def _forces(batch: Batch, S: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...
     margins = batch.y * rows.mean(axis=2)
     slopes = expit(-margins)
     c = batch.y * slopes / (N * M)
-    pull = c[:, :, None, None] * weights * (v[:, :, None, :] - rows[:, :, :, None])
+    apart = (
+        v[:, :, None, :, None] - v[:, :, None, None, :]
+    )  # sum_k phi_k (v_j - v_k): v_j less the mean loses 1 - phi_j
+    pull = c[:, :, None, None] * weights * (weights[:, :, :, None, :] * apart).sum(axis=4)
     return weights, slopes, margins, pull, c[:, :, None] * weights.sum(axis=2)
 
 
