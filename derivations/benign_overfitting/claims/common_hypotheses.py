@@ -51,6 +51,11 @@ ENOUGH = Hypothesis(
     r"N\ge8\log(4/\delta)",  # of Lemma C.1, which condition (3) is there for
     lambda p: float(p["N"]) - 8 * log(4 / float(p["delta"])),
 )
+SMALL_LOSS = Hypothesis(
+    "9, its power",
+    r"\epsilon\le(\log(6N^2M^2/\delta))^{-2}",
+    lambda p: p["L"] ** -2 - p["eps"],
+)
 CLASSES = Hypothesis(
     "class sizes",
     r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4",  # the event of Lemma C.1; its probability 1 - delta needs `ENOUGH`

@@ -45,12 +45,15 @@ from .part_d_e_stage_one import dimension
 
 
 def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
-    """|rate of rho| is at most 2 C_p^2 sigma_p^2 d / (NM) times the own attention and loss derivative, all tokens."""
+    """|rate of rho| is at most 2 C_p^2 sigma_p^2 d / (NM) times the own attention and loss derivative, all tokens.
+
+    The parts of the own token and of all others are added in size, since their sum would round the second away.
+    """
     case, batch = run.case, s.batch
-    rate = np.abs(s.rates["V"]) / case.w2
-    seed = np.arange(len(rate))[:, None, None]
+    parts = sum(np.abs(part) for part in s.pushes)
+    seed = np.arange(len(parts))[:, None, None]
     own = s.attention.sum(axis=2)[:, :, 1:] * s.slopes[:, :, None]
-    return all_of(rate[seed, batch.places[:, :, 1:]] <= 2 * case.m_2 / (case.N * case.M) * own)
+    return all_of(parts[seed, batch.places[:, :, 1:]] <= 2 * case.m_2 / (case.N * case.M) * own)
 
 
 @book.claim(
@@ -63,7 +66,7 @@ def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
     parts=("benign", "harmful"),
     hypotheses=(*CONDITION_4_1, WIDE),
     statement=r"|\rho^{(t+1)}_{V,n,i}-\rho^{(t)}_{V,n,i}|\le\Big|\tfrac{2\eta C_p^2\sigma_p^2d}{NM}\sum_{s\in[M]}-\ell'_n\varphi^{(n)}_{si}\Big|",
-    reading="All samples and tokens, from the start to the training loss epsilon, in both regimes; condition (2) makes noise of other samples smaller than its room.",
+    reading="All samples and tokens, from the start to the training loss epsilon, both regimes; the part of other samples is added in size to the own one.",
 )
 def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     """Along the trajectories of both regimes."""
@@ -83,7 +86,7 @@ def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix F.3, bounds of alpha and beta",
     parts=("signal with itself", "signal with noise", "rows of noise"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     statement=r"|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|=O(\eta\|\mu\|_2^2d_h^{-1/4}),\ |\alpha_{n,\pm,l}|,|\beta_{n,\pm,l}|=O(\eta\|\mu\|_2^2d_h^{-1/4}/N),\ |\alpha_{n,l,\pm}|,|\beta_{n,l,\pm}|,|\alpha_{n,l,n',l'}|,|\beta_{n,l,n',l'}|=O(\eta\sigma_p^2dd_h^{-1/4}/N)",
     reading="While all values are O(d_h^(-1/4)), from the form of the force at every state.",
 )
@@ -475,6 +478,11 @@ def _left_out(s: Snapshot) -> dict[str, np.ndarray]:
     return {name: part.reshape(len(part), -1).max(axis=1) for name, part in zip(FAMILIES, parts, strict=True)}
 
 
+def left_out_at_most(run: Stages) -> float:
+    """2 N SNR (L/d_h)^(1/2): products of different vectors over squared lengths (C.3), N of them, of different length."""
+    return 2 * run.case.N * run.case.snr * sqrt(run.inside.widths[2] / run.case.d_h)
+
+
 @book.claim(
     "F.12",
     "Lower-order terms",
@@ -492,7 +500,7 @@ def lower_order(lab: Laboratory) -> dict[str, Verdict]:
     """Along trajectories, against the size that C.3 gives it."""
 
     def event(run: Stages, name: str) -> np.ndarray:
-        most = 2 * run.case.N * run.case.snr * sqrt(run.inside.widths[2] / run.case.d_h)
+        most = left_out_at_most(run)
         kept = each([*run.second, *run.third], lambda s: _left_out(s)[name] <= most)
         return np.asarray(kept.all(axis=0))
 

@@ -32,7 +32,17 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book, on_toy, tables
-from .common_hypotheses import ENOUGH, IN_BENIGN, IN_HARMFUL, STAGES_BENIGN, STAGES_HARMFUL, STRICT, base, exact_point
+from .common_hypotheses import (
+    ENOUGH,
+    IN_BENIGN,
+    IN_HARMFUL,
+    SMALL_LOSS,
+    STAGES_BENIGN,
+    STAGES_HARMFUL,
+    STRICT,
+    base,
+    exact_point,
+)
 from .common_mean_runs import fitted, sweep
 from .part_b_system import pushes
 from .part_c_start import gaussian_tail
@@ -218,10 +228,10 @@ def length_of_a_sample(lab: Laboratory) -> Verdict:
     insensitive=NUMBERS,
     where="Lemma 5.5; its proof (136)",
     parts=("margin",),
-    hypotheses=(*STAGES_BENIGN, ENOUGH),
+    hypotheses=(*STAGES_BENIGN, ENOUGH, SMALL_LOSS),
     for_all=("M",),
     statement=r"T_3=\Theta\Big(\frac1{\eta\epsilon\|\mu\|_2^2\|w_O\|_2^2\log(6N^2M^2/\delta)}\Big),\ \text{with probability at least}\ 1-\delta/N^2M:\quad yf(X,\theta(T_3))\ge\frac{\log(C/\epsilon)}{C'}-1",
-    reading="Given D.8, D.9 and 5.4; C' = 4M^2, since the polylog of (9) makes epsilon at most one over the square of the logarithm.",
+    reading="Given D.8, D.9 and 5.4, and the polylog of (9) read as the square of the logarithm, which the T_3 printed here needs; C' = 4M^2.",
 )
 def margin_of_fresh(lab: Laboratory) -> Verdict:
     """f >= V_+ / (2M^2) - 1, and V_+ >= log(C/(eps L))."""
@@ -251,7 +261,7 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
     source="damaged",
     where="Proof of Lemma D.10, (139)-(141)",
     parts=("(139)", "(140)", "(141)"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     for_all=("M",),
     statement=r"\mathbb E[e^{-2yf}]\le2^M\prod_{i=2}^M\mathbb E[e^{2\xi_iW_Vw_O}],\quad \mathbb E[e^{2\xi_iW_Vw_O}]\le\exp(2C_p^2\sigma^2\sigma_p^2)=1+o(1),\ \sigma=\|W_Vw_O\|_2,\quad \mathbb E[e^{-2f}]\le2^M(1+o(1))^M=O(1)",
     reading="From V_+ >= 0: f is a mean of values, so that -f is at most the sum of their sizes; given the weights they are independent Gaussians.",

@@ -24,7 +24,7 @@ from ..laboratory import Laboratory
 from .book import NUMBERS, book
 from .common_bounds import step_of_gamma, step_of_rho
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import CONDITION_4_1, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point
+from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point
 from .part_d_e_stage_one import NEAR, POSITIVE, values_small_two, values_small_two_harmful
 
 
@@ -173,7 +173,7 @@ def dominance_in_stage_two(lab: Laboratory) -> Verdict:
     origin="proof",
     where="D.2.3, (50) with (49)",
     parts=("first inequality", "second inequality"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, ENOUGH),
     statement=r"e^{x_1}-e^{x_0}\le\frac{d_h^{1/2}}{(\log(6N^2M^2/\delta))^2}\ \Rightarrow\ x_1\le\log\Big(x_0+\frac{d_h^{1/2}}{\log(6N^2M^2/\delta)}\Big)\le\log(d_h^{1/2}),\quad x_0=\langle q_+^{(T_1)},k_+^{(T_1)}\rangle=o(1)",
     reading="The exponential of x_0 is missing in the sum; its second term is larger than that of (49) by the logarithm, which covers it.",
 )

@@ -37,6 +37,7 @@ from .common_drawn import (
 from .common_hypotheses import CLASSES, CONDITION_4_1, GOOD, STAGES_BENIGN, STAGES_HARMFUL, WIDE, base
 from .common_mean_runs import together
 from .common_reasons import reasoned
+from .part_f_coefficients import left_out_at_most
 
 
 def gap_constant(M: int) -> Fraction:
@@ -206,7 +207,7 @@ def stage_two_growth(lab: Laboratory) -> dict[str, Verdict]:
     parts=_parts("BCDE"),
     hypotheses=STAGES_BENIGN,
     statement=r"\mathcal B:\ V_+\ge\eta C_3\|\mu\|_2^2\|w_O\|_2^2(t-T_1),\ V_+\ge3M|V_{n,i}|,\ |V|\le O(d_h^{-1/4})+\eta C_4\|\mu\|_2^2\|w_O\|_2^2(t-T_1);\ \mathcal C:\ \|q_\pm\|_2^2,\|k_\pm\|_2^2=\Theta(\|\mu\|_2^2\sigma_h^2d_h),\ldots,\ |\langle q,q'\rangle|,|\langle k,k'\rangle|=o(1);\ \mathcal D:\ \text{signal scores rise, noise scores fall},\ \Lambda\ge\log(\ldots);\ \mathcal E:\ |\langle q,k\rangle|\le\log d_h^{1/2},\ |\langle q_\pm,k_\mp\rangle|,|\langle q_{n,i},k_{\bar n,j}\rangle|=o(1)",
-    reading="Constants of the proofs; o(1) is twice the bound of C.3, which (8) makes small. Claims are about iterates: their premises hold there, so each says its conclusion.",
+    reading="Constants of the proofs; o(1) is twice the bound of C.3. Claims are about iterates, where all premises hold; at one state alone they do not give Claim 2 (Beyond.states).",
 )
 def stage_two_induction(lab: Laboratory) -> dict[str, Verdict]:
     """All propositions and implications along the trajectories."""
@@ -344,10 +345,11 @@ def _allowed(run: Stages, s: Snapshot) -> np.ndarray:
 def _elsewhere(run: Stages) -> dict[str, np.ndarray]:
     """Of each seed: signs stay at every allowed state near the trajectory, and are lost at an allowed one far from it.
 
-    Near is d_h^(1/4) in the quotient of two attentions, or d_h^(1/8) in the harmful regime, where gaps are at most log
-    d_h^(1/2): the remainder of F.12, 2N SNR (L/d_h)^(1/2), times that is below one. Far is d_h^(1/2).
+    Near is a factor of 1/(2r) in the quotient of two attentions, r the bound of F.12 for what is left out (a quarter of
+    log d_h^(1/2) in the harmful regime, where gaps are at most that); far is a factor of d_h^(1/2).
     """
-    near = [moved(run, s, k, half_log(run) / (2 if run.benign else 4)) for k, s in enumerate(run.second)]
+    wide = log(1 / (2 * left_out_at_most(run))) if run.benign else half_log(run) / 4
+    near = [moved(run, s, k, wide) for k, s in enumerate(run.second)]
     allowed = np.array([_allowed(run, s) for s in near])
     kept = np.array([_signs(run, s) for s in near])
     far = [moved(run, s, k, half_log(run)) for k, s in enumerate(run.second)]
@@ -363,7 +365,7 @@ def _elsewhere(run: Stages) -> dict[str, np.ndarray]:
     insensitive=DRAWN,
     origin="ours",
     hypotheses=(*CONDITION_4_1, WIDE, CLASSES),
-    statement=r"\mathcal B,\ \mathcal C,\ \mathcal E\ \text{and the bounds of the gaps at one state alone do not give the signs of}\ \mathcal D;\ \text{where attentions are within}\ d_h^{1/4}\ \text{of a trajectory's they do}",
+    statement=r"\mathcal B,\ \mathcal C,\ \mathcal E\ \text{and the bounds of the gaps at one state alone do not give the signs of}\ \mathcal D;\ \text{where attentions of a trajectory change by at most}\ \tfrac{d_h^{1/2}}{4N\,\mathrm{SNR}\,(\log(6N^2M^2/\delta))^{1/2}}\ \text{they do}",
     reading="Noise values drawn up to 1/(3M) of the winner's, gaps widened at random; what is lower order (F.12) depends on quotients of attentions of different samples.",
 )
 def states_elsewhere(lab: Laboratory) -> Verdict:
