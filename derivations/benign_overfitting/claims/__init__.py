@@ -2,15 +2,8 @@
 
 # in the paper's order, which is that of the book
 from . import part_b_system, part_b_products, part_c_start, part_d_e_stage_one, part_f_coefficients  # noqa: I001
-from . import (
-    part_magnitude,
-    part_closed_forms,
-    part_orders,
-    part_stages,
-    part_stage_displays,
-    part_fresh,
-    part_theorems,
-)
+from . import part_magnitude, part_closed_forms, part_orders, part_stages, part_stage_displays, part_late_displays
+from . import part_key_change, part_fresh, part_theorems
 from .book import book
 from .unaffected import REASONS
 

@@ -56,6 +56,11 @@ SMALL_LOSS = Hypothesis(
     r"\epsilon\le(\log(6N^2M^2/\delta))^{-2}",
     lambda p: p["L"] ** -2 - p["eps"],
 )
+UNLIKELY = Hypothesis(
+    "delta of the theorems",
+    r"\delta\le1/d",  # so that log(1/eps) is at most log(d)/2, by (2), and less than log(6N^2M^2/delta)
+    lambda p: 1 - p["delta"] * p["d"],
+)
 CLASSES = Hypothesis(
     "class sizes",
     r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4",  # the event of Lemma C.1; its probability 1 - delta needs `ENOUGH`

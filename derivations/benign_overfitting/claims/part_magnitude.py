@@ -9,6 +9,12 @@ most :math:`2\kappa` and :math:`u\le U`,
 
 .. math::  u\le u_0 + 2\,(2\kappa e + rU) + 2\kappa er + r^2U .
 
+All products are of one time: a step changes :math:`\langle x, y\rangle` by :math:`\langle\Delta x, y\rangle +
+\langle x,\Delta y\rangle + \langle\Delta x,\Delta y\rangle` (Lemma B.3). Summed over the steps each of the first two
+meets a squared length in one entry at most, and products of different vectors in the rest of a row; the last meets
+squared lengths in *er* and products in :math:`r^2`. A query and a key are different vectors also where their tokens are
+the same.
+
 So *u* stays at most :math:`U = 2u_0 + 12\kappa e` as long as :math:`r\le1/10`, and squared lengths change by at most
 :math:`2rU + 2\kappa er + r^2U`, which is small against :math:`\kappa`. The sums come from the bounds of F.3, the sizes
 of V of D.3 and E.1, and the number of steps.

@@ -80,7 +80,7 @@ def _training(lab: Laboratory, benign: bool) -> Verdict:
     "D.7",
     "Convergence of the training loss",
     kind="order",
-    uses=["Prop.F-I", "5.4", "Eq.62-71"],
+    uses=["Prop.F-I", "5.4", "Eq.62-71", "Eq.112-115"],
     where="Lemma D.7",
     parts=("loss at T",),
     hypotheses=(*IN_BENIGN, CLASSES),
