@@ -61,10 +61,31 @@ UNLIKELY = Hypothesis(
     r"\delta\le1/d",  # so that log(1/eps) is at most log(d)/2, by (2), and less than log(6N^2M^2/delta)
     lambda p: 1 - p["delta"] * p["d"],
 )
+
+
+def given(what: str) -> Hypothesis:
+    """What a proof takes from propositions or displays that are measured along trajectories; it has no points of its own."""
+    return Hypothesis("given", rf"\text{{{what}}}", lambda p: 0.0)
+
+
 CLASSES = Hypothesis(
     "class sizes",
     r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4",  # the event of Lemma C.1; its probability 1 - delta needs `ENOUGH`
     lambda p: p["share"] - 0.25,
+)
+EITHER = Hypothesis(
+    "one of the regimes",
+    r"N\cdot\mathrm{SNR}^2\ge80M^2C_p^2\ \text{or}\ N\cdot\mathrm{SNR}^2\le4",
+    lambda p: max(p["n_snr2"] - 80 * p["M"] ** 2 * p["C_p"] ** 2, 4 - p["n_snr2"]),
+)
+#: what o(1) stands for until T_1: D.4 and E.2 give it from a logarithm on (Beyond.stage-one); for E.3 one side is enough
+NEAR_BENIGN = Hypothesis(
+    "near", r"\varphi_{l1}\ge\tfrac{17}{20M},\ -\ell'\ge\tfrac{19}{40}\ \text{until}\ T_1", lambda p: 0.0
+)
+NEAR_HARMFUL = Hypothesis(
+    "near",
+    r"\varphi_{l2}\ge\tfrac{17}{20M},\ \varphi_{lj}\le\tfrac{11}{10M}\ (j\ne2),\ \tfrac{19}{40}\le-\ell'\le\tfrac{11}{20}\ \text{until}\ T_1",
+    lambda p: 0.0,
 )
 WIDE = Hypothesis.from_ratio(
     "1, its logarithms",

@@ -84,16 +84,7 @@ def _exact_tail(N: int) -> flint.arb:
     return flint.arb(sum(comb(N, k) for k in range(N + 1) if 4 * k < N or 4 * k > 3 * N)) / flint.arb(2) ** N
 
 
-SMALL_V = Hypothesis.from_ratio(
-    "7",
-    "sigma_V as small as (7), its constant 1 / (C_p sqrt(3 log(2NM/delta)))",
-    r"\sigma_V\le\tilde O(\|w_O\|_2^{-1}\min\{\|\mu\|_2^{-1},(\sigma_p\sqrt d)^{-1}\}d_h^{-1/4})",
-    lambda p: (
-        min(1 / p["mu"], 1 / (p["sigma_p"] * sqrt(p["d"])))
-        * p["d_h"] ** -0.25
-        / (p["w_O"] * p["sigma_V"] * p["C_p"] * sqrt(3 * np.log(2 * p["N"] * p["M"] / p["delta"])))
-    ),
-)
+SMALL_V = next(item for item in CONDITION_4_1 if item.number == "7")
 
 
 def gaussian_tail() -> Verdict:

@@ -35,7 +35,20 @@ from .book import NUMBERS, book, on_toy, read_off, tables
 from .common_bounds import bounds_for_every_size
 from .common_drawn import DRAWN, Stages, all_of, each, probable
 from .common_formulas import M_
-from .common_hypotheses import ATTENTIVE, CONDITION_4_1, DOMINANT, ENOUGH, IN_BENIGN, STAGES_BENIGN, WIDE, exact_point
+from .common_hypotheses import (
+    ATTENTIVE,
+    CLASSES,
+    CONDITION_4_1,
+    DOMINANT,
+    EITHER,
+    ENOUGH,
+    IN_BENIGN,
+    STAGES_BENIGN,
+    UNLIKELY,
+    WIDE,
+    exact_point,
+    given,
+)
 from .common_reasons import reasoned
 from .part_d_e_stage_one import dimension
 
@@ -62,7 +75,7 @@ def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
     insensitive=DRAWN,
     where="Lemma 5.1, second display",
     parts=("benign", "harmful"),
-    hypotheses=(*CONDITION_4_1, WIDE),
+    hypotheses=(*CONDITION_4_1, WIDE, CLASSES, EITHER),
     statement=r"|\rho^{(t+1)}_{V,n,i}-\rho^{(t)}_{V,n,i}|\le\Big|\tfrac{2\eta C_p^2\sigma_p^2d}{NM}\sum_{s\in[M]}-\ell'_n\varphi^{(n)}_{si}\Big|",
     reading="All samples and tokens, from the start to the training loss epsilon, both regimes; the part of other samples is added in size to the own one.",
 )
@@ -84,7 +97,7 @@ def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix F.3, bounds of alpha and beta",
     parts=("signal with itself", "signal with noise", "rows of noise"),
-    hypotheses=(*IN_BENIGN, ENOUGH),
+    hypotheses=(*CONDITION_4_1, ENOUGH),
     statement=r"|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|=O(\eta\|\mu\|_2^2d_h^{-1/4}),\ |\alpha_{n,\pm,l}|,|\beta_{n,\pm,l}|=O(\eta\|\mu\|_2^2d_h^{-1/4}/N),\ |\alpha_{n,l,\pm}|,|\beta_{n,l,\pm}|,|\alpha_{n,l,n',l'}|,|\beta_{n,l,n',l'}|=O(\eta\sigma_p^2dd_h^{-1/4}/N)",
     reading="While all values are O(d_h^(-1/4)), from the form of the force at every state.",
 )
@@ -334,7 +347,7 @@ def increment(lab: Laboratory) -> Verdict:
     origin="proof",
     where="D.2.2 and F.5, (31)-(37), (236)-(242)",
     parts=("signal keys rise", "noise keys fall"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("B(t), C(t) and F.12")),
     statement=r"\Delta\langle q_\pm,k_\pm\rangle\ge\tfrac{\eta^2C_6\|\mu\|_2^6\|w_O\|_2^2\sigma_h^2d_h(s-T_1)}N e^{-\Lambda_{n,\pm,j}},\ \Delta\langle q_\pm,k_{n,j}\rangle\le-\tfrac{\eta^2C_6\sigma_p^2d\|\mu\|_2^4\|w_O\|_2^2\sigma_h^2d_h(s-T_1)}Ne^{-\Lambda_{n,\pm,j}},\ \Delta\langle q_{n,i},k_\pm\rangle\ge\ldots,\ \Delta\langle q_{n,i},k_{n,j}\rangle\le\ldots",
     reading="Some C_6 > 0, at finite width, given B(t), the norms of C(t), attention on the signal at least 1/M - o(1), and F.12, which is measured.",
 )
@@ -358,7 +371,7 @@ def increments(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="D.2.2, (38)-(45)",
     parts=("(38)", "(44)", "summation"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("B(t), C(t) and F.12")),
     statement=r"\Lambda_{n,+,j}^{(s+1)}-\Lambda_{n,+,j}^{(s)}\ge\tfrac{\eta^2C_7\|\mu\|_2^4\|w_O\|_2^2d_h^{1/2}(s-T_1)}{N(\log(6N^2M^2/\delta))^2}e^{-\Lambda_{n,+,j}^{(s)}},\ \ldots,\ \Lambda^{(t+1)}\ge\log\big(e^{\Lambda^{(T_1)}}+\tfrac{\eta^2C_8\ldots}{\ldots}(t-T_1)(t-T_1+1)\big)",
     reading="Given what Eq.31-37 is given. Lower bounds, as printed; the 1/N in the signal's row can be dropped, since all samples of a class add up there.",
 )
@@ -391,7 +404,7 @@ def growth_of_gaps(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="D.2.3 and F.6, (46)-(54), (243)-(249)",
     parts=("(46)", "(52)", "(53)", "(54)"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("B(t), C(t), D(t) and F.12")),
     statement=r"\Delta\langle q_\pm,k_\pm\rangle\le\frac{\eta C_{10}\|\mu\|_2^4\sigma_h^2d_h}{e^{\langle q_\pm,k_\pm\rangle}},\ \Delta\langle q_\pm,k_{n,j}\rangle\ge-\tfrac{\eta C_{10}\sigma_p^2d\|\mu\|_2^2\sigma_h^2d_h}N e^{\langle q_\pm,k_{n,j}\rangle},\ \Delta\langle q_{n,i},k_\pm\rangle\le\frac{\eta C_{10}\sigma_p^2d\|\mu\|_2^2\sigma_h^2d_h}{Ne^{\langle q_{n,i},k_\pm\rangle}},\ \Delta\langle q_{n,i},k_{n,j}\rangle\ge-\tfrac{\eta C_{10}\sigma_p^4d^2\sigma_h^2d_h}Ne^{\langle q_{n,i},k_{n,j}\rangle}",
     reading="Some C_10, at finite width, given norms of C(t), F.12, values of at most 1, signal scores at least -o(1), noise scores at most o(1).",
 )
@@ -494,7 +507,7 @@ def left_out_at_most(run: Stages) -> float:
     parts=FAMILIES,
     hypotheses=STAGES_BENIGN,
     statement=r"\langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\alpha_{+,+}\|k_+\|_2^2+\beta_{+,+}\|q_+\|_2^2+\{\text{lower order term}\},\quad\text{and}\ \langle q_{n,i},k_+\rangle,\langle q_+,k_{n,j}\rangle,\langle q_{n,i},k_{n,j}\rangle\ \text{in a similar way}",
-    reading="Relative size at most 2 N SNR times the root of log(6N^2M^2/delta)/d_h, by C.3; all samples and tokens, T_1 to the training loss epsilon.",
+    reading="Along iterates, at most 2 N SNR (log(6N^2M^2/delta)/d_h)^(1/2) of the rest; C(t) alone leaves room for quotients of attention that undo it (Beyond.states).",
 )
 def lower_order(lab: Laboratory) -> dict[str, Verdict]:
     """Along trajectories, against the size that C.3 gives it."""
@@ -517,9 +530,9 @@ def lower_order(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix F.12, paragraph on sufficiently small learning rate, and (297)",
     parts=("(297)",),
-    hypotheses=(*IN_BENIGN, ENOUGH),
+    hypotheses=(*IN_BENIGN, ENOUGH, UNLIKELY, given("norms of C(t), G(t) and sizes of E(t), I(t)")),
     statement=r"\langle\Delta q,\Delta k\rangle\ \text{contains}\ \eta^2:\quad \langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\langle\Delta q_+,k_+\rangle+\langle q_+,\Delta k_+\rangle+\{\text{lower order term}\}",
-    reading="The derived step of every score is a polynomial of degree two in eta, and condition (6) lets eta go to zero with all else held.",
+    reading="The derived step of scores has degree two in eta; at the largest eta of (6) the last term is small against the middle one; <q_+, k_+> is the example.",
 )
 def both_changes(lab: Laboratory) -> Verdict:
     """The derived step of the scores, its third derivative by eta, and the terms of degree 0 and 1."""
@@ -536,9 +549,14 @@ def both_changes(lab: Laboratory) -> Verdict:
         found[f"degree 1 of {i},{j}"] = (first, graph.as_node(linear[i, j]))
         found[f"degree 3 of {i},{j}"] = (third, num(0))
         found[f"degree 0 of {i},{j}"] = (graph.substitute([node], {eta: num(0)})[0], graph.as_node(t.S[i, j]))
-    return on_toy(equal(found), 2).proving(
-        "the derived step is S + eta (G H K + Q H G) + eta^2 (...): the last term over the middle one is eta times a quotient without eta"
+    most, root, L, score = sp.symbols("most root L score", positive=True)  # max{mu^2, sigma_p^2 d}, d_h^(1/2)
+    step_size, norms = 1 / (most * root), root / (most * L**2)  # the largest eta of (6), the least sigma_h^2 d_h of (8)
+    left = sp.cancel(2 * step_size * score / norms - 2 * L**2 * score / root**2)
+    size = decided(left == 0, {"difference": str(left)}).proving(
+        "alpha beta <q_+, k_+> over alpha |k_+|^2 is at most 2 eta |<q_+, k_+>|/(sigma_h^2 d_h), as |beta| <= eta mu^2 and |k_+|^2 >= mu^2 sigma_h^2 d_h/2",
+        "by (6) and (8) that is 2 L^2 log(d_h^(1/2)/eps)/d_h, which goes to zero",
     )
+    return size & on_toy(equal(found), 2).proving("the derived step is S + eta (G H K + Q H G) + eta^2 (...)")
 
 
 @book.claim(

@@ -11,7 +11,7 @@ from odesys import Verdict, always_positive, decided, num, sym
 from ..laboratory import Laboratory
 from .book import NUMBERS, book
 from .common_bounds import bounds_for_every_size
-from .common_hypotheses import ENOUGH, IN_BENIGN, IN_HARMFUL, UNLIKELY
+from .common_hypotheses import ENOUGH, IN_BENIGN, IN_HARMFUL, UNLIKELY, given
 from .part_f_coefficients import bounded_increments, increment
 
 #: lengths of signal and weak noise, d_h^(1/4), the logarithm, log O(1/eps), step size, |w_O|^2, time since T_1
@@ -43,7 +43,7 @@ def in_both_cases(size: sp.Expr, most: sp.Expr, power: int) -> Verdict:
     origin="proof",
     where="D.3.3, (93)-(101); the expressions of F.9 behind them are not legible",
     parts=("(93), (98)", "(94)", "(95)", "(96)", "(97)", "(99), (101)", "(100)"),
-    hypotheses=(*IN_BENIGN, ENOUGH, UNLIKELY),
+    hypotheses=(*IN_BENIGN, ENOUGH, UNLIKELY, given("F(t), G(t), H(t), E(t) at T_2 and F.12")),
     statement=r"\Delta\langle q_\pm,k_\pm\rangle\le\frac{\eta C_{10}\|\mu\|_2^4\sigma_h^2d_h\log O(1/\epsilon)}{e^{\langle q_\pm,k_\pm\rangle}},\ e^{\langle q_+^{(t+1)},k_+^{(t+1)}\rangle}\le C_{11}e^{\langle q_+^{(t)},k_+^{(t)}\rangle},\ e^{\langle q_+^{(t+1)},k_+^{(t+1)}\rangle}\Delta\langle q_+,k_+\rangle\le\eta C_{12}\|\mu\|_2^4\sigma_h^2d_h\log O(\tfrac1\epsilon),\ \int e^x\le T_3\cdot(\ldots)=O\Big(\frac{d_h^{1/2}\log O(1/\epsilon)}{\epsilon(\log(6N^2M^2/\delta))^{3/2}}\Big),\ \langle q_+^{(t+1)},k_+^{(t+1)}\rangle\le\log(\epsilon^{-1}d_h^{1/2});\ \text{as (52)-(54) with}\ \log O(\tfrac1\epsilon)",
     reading="Given F(t), G(t), H(t), I(T_2) and F.12; epsilon at most 1/2, and the logarithm so large that C log O(1/epsilon) is below half of its power 3/2.",
 )
@@ -84,7 +84,7 @@ def scores_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Proof of Lemma D.7, (112) and (115); (114) is not legible",
     parts=("(112)", "(115)"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("F(t), and (114)")),
     statement=r"T=\frac{C_{19}}{\eta\epsilon\|\mu\|_2^2\|w_O\|_2^2}:\ V_+\ge\log\big(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(T-T_2)\big)\ge\log\big(e^{V_+^{(T_2)}}+\tfrac{C_{20}}\epsilon\big)\ge\log\tfrac{C_{20}}\epsilon,\quad \ell_n=\log(1+e^{-f})\le e^{-f}\le e^{-\log(1/\epsilon)}\le\epsilon",
     reading="Given F(t) at T, and f at least log(1/epsilon) for (115), which the lost display (114) says; C_20 is half of C_17 C_19.",
 )
@@ -106,11 +106,11 @@ def loss_from_values(lab: Laboratory) -> dict[str, Verdict]:
     "Eq.152-157",
     "Growth of the gaps Psi",
     kind="inequality",
-    uses=["E.3", "Eq.147", "F.12"],
+    uses=["E.3", "Eq.147", "Eq.31-37", "F.12"],
     origin="proof",
     where="Appendix E.2, (152)-(157)",
     parts=("(152), (153)", "(154), (155)", "(156), (157)"),
-    hypotheses=(*IN_HARMFUL, ENOUGH),
+    hypotheses=(*IN_HARMFUL, ENOUGH, given("J(t), K(t), L(t) and F.12")),
     statement=r"\Psi_\pm^{(s+1)}-\Psi_\pm^{(s)},\ \Psi_{n,\pm,j}^{(s+1)}-\Psi_{n,\pm,j}^{(s)}\ge\frac{\eta^2C_7\|\mu\|_2^2\sigma_p^2d\|w_O\|_2^2d_h^{1/2}(s-T_1)}{N^2(\log(6N^2M^2/\delta))^2}e^{-\Psi^{(s)}},\quad \Psi_{n,i,\pm},\Psi_{n,i,j}:\ \sigma_p^4d^2\ \text{for}\ \|\mu\|_2^2\sigma_p^2d,\quad e^{\Psi_+^{(s)}}(\Psi_+^{(s+1)}-\Psi_+^{(s)})\ge\ldots",
     reading="Some C_7 > 0, given J(t), norms of K(t), the comparison of L(t), attention on the first noise token at least 1/M - o(1), and F.12.",
 )

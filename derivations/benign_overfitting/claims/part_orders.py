@@ -69,7 +69,8 @@ def noise_attention(lab: Laboratory) -> dict[str, Verdict]:
 
 
 #: the sum of beta of a row and a key is that of alpha times the quotient of their squared lengths: between two noise tokens
-#: it is C_p^2, 1 or C_p^(-2), which (10) makes constants, so that (58) and (104) are read off alpha
+#: it is C_p^2, 1 or C_p^(-2), which (10) makes constants: C_p^2 times the largest alpha bounds them, so that (58) and (104)
+#: are read off alpha; that the largest of several sums has an order is what their displays say
 #: printed sums: part, then pairs of a row and a key with whether the sum is of alpha, and the order over d_h^(-1/4)
 STAGE_TWO = {
     "(55)": ((("ss", True), ("s2", False), ("sw", False)), lambda item: sqrt(item.N)),

@@ -24,7 +24,7 @@ from ..laboratory import Laboratory
 from .book import NUMBERS, book
 from .common_bounds import step_of_gamma, step_of_rho
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point
+from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point, given
 from .part_d_e_stage_one import NEAR, POSITIVE, values_small_two, values_small_two_harmful
 
 
@@ -37,7 +37,7 @@ from .part_d_e_stage_one import NEAR, POSITIVE, values_small_two, values_small_t
     origin="proof",
     where="D.3.1, (73)-(76)",
     parts=("(73)", "(74)", "(75)", "(76)"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("attention of at least 2/3 on the signal")),
     for_all=("M",),
     statement=r"\tfrac12V_+\le f(X_n)\le V_+,\quad \frac{C_{16}}{e^{V_+}}\le-\ell'\le\frac1{e^{V_+/2}}",
     reading="For attention on the signal at least 2/3, which 1 - o(1) is, and C_16 = 1/2; f is a mean of values (D.1).",
@@ -73,7 +73,7 @@ def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="D.3.1, (77)-(85)",
     parts=("(80), (81)", "(84), (85)"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("attention of at least 2/3 on the signal")),
     statement=r"V_+^{(t+1)}\ge\log\big(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(t-T_2+1)\big),\quad V_+^{(t+1)}\le2\log\big(e^{V_+^{(T_2)}/2}+\tfrac38\eta C_{18}\|\mu\|_2^2\|w_O\|_2^2(t-T_2+1)\big)",
     reading="Given attention of at least 2/3 on the signal in every row: C_17 = 1/12, and C_18 bounds the exponential of half a step, by (6).",
 )
@@ -106,7 +106,7 @@ def logarithmic_growth(lab: Laboratory) -> dict[str, Verdict]:
     insensitive=NUMBERS,
     origin="proof",
     where="D.3.1, display after (81)",
-    parts=("second inequality",),
+    parts=("first inequality",),
     hypotheses=IN_BENIGN,
     statement=r"\gamma_{V,+}^{(s+1)}\le\tfrac{\eta\|\mu\|_2^2}{NM}\sum_{n\in S_+}-\ell_n'^{(s)}M\le\frac{3\eta\|\mu\|_2^2}{4\exp(V_+^{(s)}/2)}",
     reading="The chain begins with gamma at s + 1 and ends with a bound of its change; the next line has the difference of V.",
@@ -211,7 +211,7 @@ def _powers(law: sp.Expr, time: sp.Expr) -> sp.Expr:
     origin="proof",
     where="Start of Appendix D.3, and (62), (63)",
     parts=("signal rows", "noise rows"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("the law of Lemma 5.3 up to this T_2")),
     for_all=("N", "M"),
     statement=r"T_2=\Theta\Big(\frac1{\eta\|\mu\|_2^2\|w_O\|_2^2}\Big):\quad \Lambda_{n,\pm,j}^{(T_2)}\ge\log\Big(e^{\Lambda^{(T_1)}}+\Theta\Big(\frac{d_h^{1/2}}{N(\log(6N^2M^2/\delta))^3}\Big)\Big),\quad \Lambda_{n,i,\pm,j}^{(T_2)}\ge\log\Big(e^{\Lambda^{(T_1)}}+\Theta\Big(\frac{\sigma_p^2dd_h^{1/2}}{N\|\mu\|_2^2(\log(6N^2M^2/\delta))^3}\Big)\Big)",
     reading="T_2 as printed there, without the logarithm, as in Eq.83; as a lower bound the power 3 is then more than needed.",
@@ -242,7 +242,7 @@ def gaps_after_stage_two(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Start of Appendix E.3",
     parts=("signal rows", "noise rows"),
-    hypotheses=IN_HARMFUL,
+    hypotheses=(*IN_HARMFUL, given("the law (160) up to this T_2")),
     for_all=("N", "M"),
     statement=r"T_2=\Theta\Big(\frac N{\eta\sigma_p^2d\|w_O\|_2^2}\Big):\quad \Psi_\pm^{(T_2)}\ge\log\Big(e^{\Psi_\pm^{(T_1)}}+\frac{C_7\|\mu\|_2^2\|w_O\|_2^2d_h^{1/2}}{\sigma_p^2d(\log(6N^2M^2/\delta))^3}\Big),\quad \Psi_{n,i,\pm}^{(T_2)}\ge\log\Big(e^{\Psi^{(T_1)}}+\frac{C_7\|w_O\|_2^2d_h^{1/2}}{(\log(6N^2M^2/\delta))^3}\Big)",
     reading="T_2 as it is printed there; two powers of it bring |w_O|^{-2} where |w_O|^2 is printed, which is a constant by (5).",
@@ -278,11 +278,11 @@ def _short_stage(lab: Laboratory) -> Verdict:
     "Eq.83",
     "Value at the start of stage 3",
     kind="order",
-    uses=["D.5", "Prop.B-E", "Eq.62-T2"],
+    uses=["D.5", "Prop.B-E", "Prop.F-I", "Eq.62-T2"],
     origin="proof",
     where="D.3.1, sentence after (83), with the T_2 of Appendix D.3",
     parts=("V_+ at T_2",),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("D(t) and H(t)")),
     statement=r"T_2=\Theta\Big(\frac1{\eta\|\mu\|_2^2\|w_O\|_2^2}\Big):\quad V_+^{(T_2)}=\Theta(1)",
     reading="At the T_2 printed at the start of stage 3, without the logarithm; constant 1/10, and V_+ increases after it.",
 )
@@ -290,7 +290,7 @@ def value_at_stage_three(lab: Laboratory) -> Verdict:
     """At most d_h^(-1/4) and 3/4 of the constant of T_2, at least a tenth of it over M."""
     low = NEAR["-l'"] * NEAR["M attention"] / 4 - sp.Rational(1, 10)
     rate = decided(low > 0, {"rate": str(low)}).proving(
-        "lower bound: as (24), N/4 samples, -l' >= 19/40 and attention >= 17/(20M) by proposition D, so V_+ >= V_+(T_1) + 1/(100M) up to T_1/T_2",
+        "lower bound: as (24), N/4 samples, -l' >= 19/40 and attention >= 17/(20M) by propositions D and H, so V_+ >= V_+(T_1) + 1/(100M) up to T_1/T_2",
         "upper bound: at most 3/4 of eta mu^2 |w_O|^2 each step, so V_+ <= V_+(T_1) + 3/40",
     )
     return _short_stage(lab) & rate

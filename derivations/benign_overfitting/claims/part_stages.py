@@ -136,8 +136,11 @@ def judged(place: Inside, seeds: tuple[int, ...]) -> dict[str, np.ndarray]:
     for found in (second_stage(run), third_stage(run)):
         out |= {f"{name}(t)": seen.all(axis=0) for name, seen in found.items()}
         out |= claims_of(found, FIRST_CLAIM["".join(found)])
+    later = each([s for s in run.third if s.time <= run.unit], lambda s: _growth(run, s)).all(axis=0)
+    out["D(t)" if run.benign else "L(t)"] &= later  # gaps up to the T_2 of stage 3, without the logarithm
     for part, test in (("values", _linear), ("dominance", dominates), ("attention gaps", _growth)):
         out[part] = each(run.second, lambda s, t=test: t(run, s)).all(axis=0)  # type: ignore[misc]
+    out["attention gaps"] &= later
     out["V_+ and V_-"] = each(run.third, lambda s: _grown(run, s) | _below_eps(run, s)).all(axis=0)
     return out
 
@@ -302,7 +305,7 @@ def stage_three_growth(lab: Laboratory) -> Verdict:
     "Prop.F-I",
     "Stage 3 induction (claims 5-8)",
     kind="probability",
-    uses=["Prop.B-E", "Eq.62-T2", "Eq.73-76", "F.4-signs", "Eq.62-71", "Eq.93-101", "Eq.102-105"],
+    uses=["Prop.B-E", "D.3-start", "Eq.62-T2", "Eq.73-76", "F.4-signs", "Eq.62-71", "Eq.93-101", "Eq.102-105"],
     insensitive=DRAWN,
     origin="proof",
     where="Appendix D.3, propositions F, G, H, I and Claims 5 to 8",
@@ -320,7 +323,7 @@ def stage_three_induction(lab: Laboratory) -> dict[str, Verdict]:
     "Prop.N-Q",
     "Stage 3 of the harmful regime (claims 13-16)",
     kind="probability",
-    uses=["Prop.J-M", "Eq.165-T2"],
+    uses=["Prop.J-M", "D.3-start", "Eq.165-T2"],
     insensitive=DRAWN,
     origin="proof",
     where="Appendix E.3, propositions N, O, P, Q and Claims 13 to 16",
