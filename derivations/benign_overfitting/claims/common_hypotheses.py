@@ -63,9 +63,14 @@ UNLIKELY = Hypothesis(
 )
 
 
-def given(what: str) -> Hypothesis:
+def given(what: str, name: str = "given") -> Hypothesis:
     """What a proof takes from propositions or displays that are measured along trajectories; it has no points of its own."""
-    return Hypothesis("given", rf"\text{{{what}}}", lambda p: 0.0)
+    return Hypothesis(name, rf"\text{{{what}}}", lambda p: 0.0)
+
+
+def premise(what: str) -> Hypothesis:
+    """What the paper itself supposes where a display stands: in the proof of a claim of an induction."""
+    return given(what, "premise")
 
 
 CLASSES = Hypothesis(

@@ -24,7 +24,7 @@ from ..laboratory import Laboratory
 from .book import NUMBERS, book
 from .common_bounds import step_of_gamma, step_of_rho
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point, given
+from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point, given, premise
 from .part_d_e_stage_one import NEAR, POSITIVE, values_small_two, values_small_two_harmful
 
 
@@ -37,7 +37,7 @@ from .part_d_e_stage_one import NEAR, POSITIVE, values_small_two, values_small_t
     origin="proof",
     where="D.3.1, (73)-(76)",
     parts=("(73)", "(74)", "(75)", "(76)"),
-    hypotheses=(*IN_BENIGN, given("attention of at least 2/3 on the signal")),
+    hypotheses=(*IN_BENIGN, premise("attention of at least 2/3 on the signal, by H up to t - 1")),
     for_all=("M",),
     statement=r"\tfrac12V_+\le f(X_n)\le V_+,\quad \frac{C_{16}}{e^{V_+}}\le-\ell'\le\frac1{e^{V_+/2}}",
     reading="For attention on the signal at least 2/3, which 1 - o(1) is, and C_16 = 1/2; f is a mean of values (D.1).",
@@ -73,7 +73,7 @@ def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="D.3.1, (77)-(85)",
     parts=("(80), (81)", "(84), (85)"),
-    hypotheses=(*IN_BENIGN, given("attention of at least 2/3 on the signal")),
+    hypotheses=(*IN_BENIGN, premise("attention of at least 2/3 on the signal, by H up to t - 1")),
     statement=r"V_+^{(t+1)}\ge\log\big(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(t-T_2+1)\big),\quad V_+^{(t+1)}\le2\log\big(e^{V_+^{(T_2)}/2}+\tfrac38\eta C_{18}\|\mu\|_2^2\|w_O\|_2^2(t-T_2+1)\big)",
     reading="Given attention of at least 2/3 on the signal in every row: C_17 = 1/12, and C_18 bounds the exponential of half a step, by (6).",
 )
