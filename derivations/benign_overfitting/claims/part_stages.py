@@ -37,7 +37,7 @@ from .common_drawn import (
 from .common_hypotheses import CLASSES, CONDITION_4_1, GOOD, STAGES_BENIGN, STAGES_HARMFUL, WIDE, base
 from .common_mean_runs import together
 from .common_reasons import reasoned
-from .part_f_coefficients import left_out_at_most
+from .part_f_lower_order import left_out_at_most
 
 
 def gap_constant(M: int) -> Fraction:
@@ -128,20 +128,25 @@ def claims_of(found: dict[str, np.ndarray], first: int) -> dict[str, np.ndarray]
 FIRST_CLAIM = {"BCDE": 1, "FGHI": 5, "JKLM": 9, "NOPQ": 13}
 
 
+def _always(seen: np.ndarray) -> np.ndarray:
+    """At every record."""
+    return np.asarray(seen.all(axis=0))
+
+
 @lru_cache(maxsize=32)
 def judged(place: Inside, seeds: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Every proposition and claim of both stages, and the bounds of Lemmas 5.3 and 5.4: of each seed, whether it was seen."""
     run = stages(place, seeds) if place.M == GOOD.M else stages_of(place, seeds)  # others read the book's point too
     out: dict[str, np.ndarray] = {}
     for found in (second_stage(run), third_stage(run)):
-        out |= {f"{name}(t)": seen.all(axis=0) for name, seen in found.items()}
+        out |= {f"{name}(t)": _always(seen) for name, seen in found.items()}
         out |= claims_of(found, FIRST_CLAIM["".join(found)])
-    later = each([s for s in run.third if s.time <= run.unit], lambda s: _growth(run, s)).all(axis=0)
+    later = _always(each([s for s in run.third if s.time <= run.unit], lambda s: _growth(run, s)))
     out["D(t)" if run.benign else "L(t)"] &= later  # gaps up to the T_2 of stage 3, without the logarithm
     for part, test in (("values", _linear), ("dominance", dominates), ("attention gaps", _growth)):
-        out[part] = each(run.second, lambda s, t=test: t(run, s)).all(axis=0)  # type: ignore[misc]
+        out[part] = _always(each(run.second, lambda s, t=test: t(run, s)))  # type: ignore[misc]
     out["attention gaps"] &= later
-    out["V_+ and V_-"] = each(run.third, lambda s: _grown(run, s) | _below_eps(run, s)).all(axis=0)
+    out["V_+ and V_-"] = _always(each(run.third, lambda s: _grown(run, s) | _below_eps(run, s)))
     return out
 
 
