@@ -44,7 +44,7 @@ from .common_reasons import reasoned
 SOLVER = 1e-4  # relative error of a mean-field run, whose tolerance is 1e-6 per step
 #: of d_h, benign and harmful: forces are differences of nearly equal values times d_h^(1/2), which floats end; the harmful
 #: regime has SNR^-4 = N^2/(N SNR^2)^2 in d_h
-LOGS = {True: 5.0, False: 0.0}
+LOGS = {True: 5.0, False: 3.0}
 C_19 = 5.0  # the limit is 2 for every share of the classes (Beyond.unbalanced); records are a factor 1.2 apart
 
 
