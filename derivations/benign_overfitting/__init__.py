@@ -20,7 +20,9 @@ are read as exponents or explicit constants. Classes of different size (`special
 the paper's symbols (`special/paper_recursion.py`) are derived too. Figure 2 (MNIST) is drawn with the user's images and
 the model of Eq. (1) on patches: the two-layer architecture of the paper and its optimiser are not given.
 
-Not covered: what the text says about the figures, which are drawn for the eye. Slips of the text that are matters of
+Not covered: what the text says about the figures, which are drawn for the eye; and displays that can not be read in the
+text at hand, which are no claims: (106), (107), (114), (117)-(121), (182)-(197), (253)-(265), (267)-(277), (280)-(292)
+and (294)-(296), with parts of (129), (178)-(181) and F.11. Slips of the text that are matters of
 labels, which no computation decides, are only named here: n for N in Lemma C.1 (its reading takes N); F(T_1) for
 F(T_2) and N(T_1) for N(T_2) in the base cases of stage 3, with V at T_1 where V at t is meant in J(t), N(t) and the
 start of stage 3; (68) cited twice in the proof of D.7, where the last is (71); Lemma D.6 for E.4 and Claims 5-8 for

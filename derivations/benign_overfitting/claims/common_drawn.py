@@ -62,8 +62,7 @@ class Stages:
         return 0 if self.benign else 1
 
 
-@lru_cache(maxsize=4)
-def stages(inside: Inside, seeds: tuple[int, ...]) -> Stages:
+def stages_of(inside: Inside, seeds: tuple[int, ...]) -> Stages:
     """The flow of these seeds from the start to the training loss eps (or 64 units of time over eps)."""
     case, benign = inside.case, inside.n_snr2 > 4
     one, two = time_one(case, benign), unit_time(case, benign) / inside.widths[2]
@@ -73,6 +72,9 @@ def stages(inside: Inside, seeds: tuple[int, ...]) -> Stages:
     times = np.concatenate([[one / 16, one / 4], np.geomspace(one, two, EARLY), late])
     found = follow(draw(case, seeds), times, inside.eps)
     return Stages(inside, benign, found[:3], found[3 : EARLY + 3], found[EARLY + 2 :])
+
+
+stages = lru_cache(maxsize=4)(stages_of)
 
 
 Event = Callable[[Stages], Any]  # of each seed, whether it was seen
@@ -105,7 +107,7 @@ def dominates(run: Stages, s: Snapshot) -> np.ndarray:
 
 
 def start_bound(run: Stages) -> float:
-    """Twice the bound of C.3 for inner products that start at zero, with the longest tokens: o(1) by condition (8)."""
+    """Twice the bound of C.3 for inner products that start at zero, with the longest tokens: at most 4 C_p^2/L by (8)."""
     case = run.case
     return 4 * max(case.m_s, case.m_2) * case.sigma_h**2 * sqrt(case.d_h * run.inside.widths[2])
 
@@ -132,12 +134,10 @@ def monotone(run: Stages, s: Snapshot) -> np.ndarray:
     return all_of(rate[:, :, :, k] >= 0) & all_of(np.delete(rate, k, axis=3) <= 0)
 
 
-def moved(run: Stages, s: Snapshot, salt: int) -> Snapshot:
-    """Another state that the propositions allow: noise values drawn up to 1/(3M) of the winner's, gaps widened at random.
+def moved(run: Stages, s: Snapshot, salt: int, most: float) -> Snapshot:
+    """Another state: noise values drawn up to 1/(3M) of the winner's, each gap widened by 0, half of `most` or `most`.
 
-    Gaps grow by up to 2, so that attentions change by factors up to e^2, each for itself; scores between samples and norms
-    stay. Factors near d_h^(1/2) are not allowed for: there products of different tokens, which the paper calls of lower
-    order, are as large as the force on the weakest key.
+    So attentions of different samples differ by factors up to e^most; scores between samples and norms stay.
     """
     rng, case, where = np.random.default_rng((salt, 17)), run.case, s.batch.places
     seed = np.arange(len(where))[:, None]
@@ -145,13 +145,12 @@ def moved(run: Stages, s: Snapshot, salt: int) -> Snapshot:
     least = np.abs(V[seed, win]).min(axis=1)[:, None]
     others = np.delete(where, run.winner, axis=2).reshape(len(where), -1)
     V[seed, others] = rng.uniform(-1, 1, others.shape) * least / (3 * case.M)
-    V[seed, win] = V[seed, win] * rng.uniform(1, 1.5, V.shape)[seed, win]
     pairs = np.zeros(s.S.shape, dtype=bool)
     four = np.arange(len(where))[:, None, None, None]
     pairs[four, where[:, :, :, None], where[:, :, None, :]] = True
     winners = np.zeros(V.shape, dtype=bool)
     winners[seed, win] = True
-    bump = rng.uniform(0, 1, s.S.shape) * np.where(winners[:, None, :], 1, -1)
+    bump = most / 2 * rng.integers(0, 2, s.S.shape) * np.where(winners[:, None, :], 1, -1)
     return Snapshot(s.batch, s.time, s.S + np.where(pairs, bump, 0.0), s.Q, s.K, V)
 
 

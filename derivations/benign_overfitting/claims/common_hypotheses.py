@@ -27,6 +27,7 @@ SYMBOLS = (
     Symbol("eps", r"\epsilon", "training loss that is reached", "positive"),
     Symbol("delta", r"\delta", "failure probability", "unit"),
     Symbol("n_snr2", r"N\cdot\mathrm{SNR}^2", "what decides the regime", "positive"),
+    Symbol("share", r"\min\{|S_+|,|S_-|\}/N", "least share of a class", "unit"),
     Symbol("L", r"\log(6N^2M^2/\delta)", "the logarithm of condition (8)", "positive"),
     Symbol("phi_1", r"\varphi_1", "attention of a row on the signal", "unit"),
     Symbol("V_p", "V_+", "value of the signal", "real"),
@@ -50,6 +51,47 @@ ENOUGH = Hypothesis(
     r"N\ge8\log(4/\delta)",  # of Lemma C.1, which condition (3) is there for
     lambda p: float(p["N"]) - 8 * log(4 / float(p["delta"])),
 )
+SMALL_LOSS = Hypothesis(
+    "9, its power",
+    r"\epsilon\le(\log(6N^2M^2/\delta))^{-2}",
+    lambda p: p["L"] ** -2 - p["eps"],
+)
+UNLIKELY = Hypothesis(
+    "delta of the theorems",
+    r"\delta\le1/d",  # so that log(1/eps) is at most log(d)/2, by (2), and less than log(6N^2M^2/delta)
+    lambda p: 1 - p["delta"] * p["d"],
+)
+
+
+def given(what: str, name: str = "given") -> Hypothesis:
+    """What a proof takes from propositions or displays that are measured along trajectories; it has no points of its own."""
+    return Hypothesis(name, rf"\text{{{what}}}", lambda p: 0.0)
+
+
+def premise(what: str) -> Hypothesis:
+    """What the paper itself supposes where a display stands: in the proof of a claim of an induction."""
+    return given(what, "premise")
+
+
+CLASSES = Hypothesis(
+    "class sizes",
+    r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4",  # the event of Lemma C.1; its probability 1 - delta needs `ENOUGH`
+    lambda p: p["share"] - 0.25,
+)
+EITHER = Hypothesis(
+    "one of the regimes",
+    r"N\cdot\mathrm{SNR}^2\ge80M^2C_p^2\ \text{or}\ N\cdot\mathrm{SNR}^2\le4",
+    lambda p: max(p["n_snr2"] - 80 * p["M"] ** 2 * p["C_p"] ** 2, 4 - p["n_snr2"]),
+)
+#: what o(1) stands for until T_1: D.4 and E.2 give it from a logarithm on (Beyond.stage-one); for E.3 one side is enough
+NEAR_BENIGN = Hypothesis(
+    "near", r"\varphi_{l1}\ge\tfrac{17}{20M},\ -\ell'\ge\tfrac{19}{40}\ \text{until}\ T_1", lambda p: 0.0
+)
+NEAR_HARMFUL = Hypothesis(
+    "near",
+    r"\varphi_{l2}\ge\tfrac{17}{20M},\ \varphi_{lj}\le\tfrac{11}{10M}\ (j\ne2),\ \tfrac{19}{40}\le-\ell'\le\tfrac{11}{20}\ \text{until}\ T_1",
+    lambda p: 0.0,
+)
 WIDE = Hypothesis.from_ratio(
     "1, its logarithms",
     "d_h >= max(SNR^4, SNR^-4) N^2 L^8",
@@ -65,8 +107,8 @@ LARGE_D = next(item for item in CONDITION_4_1 if item.number == "2")
 UNIT_W = next(item for item in CONDITION_4_1 if item.number == "5")
 IN_BENIGN = (*CONDITION_4_1, BENIGN)
 IN_HARMFUL = (*CONDITION_4_1, HARMFUL)
-#: of statements about whole stages: the tilde of condition (1) written out
-STAGES_BENIGN, STAGES_HARMFUL = (*IN_BENIGN, WIDE), (*IN_HARMFUL, WIDE)
+#: of statements about whole stages: the tilde of condition (1) written out, and the class sizes that all proofs use
+STAGES_BENIGN, STAGES_HARMFUL = (*IN_BENIGN, WIDE, CLASSES), (*IN_HARMFUL, WIDE, CLASSES)
 
 GOOD, BAD = Inside(), Inside(n_snr2=0.5)
 RANGES = {True: {"n_snr2": (60_000.0, 200_000.0), "N": (20, 30)}, False: {"n_snr2": (0.2, 2.0), "N": (20, 30)}}

@@ -40,6 +40,12 @@ LONG_TOKENS = Hypothesis(
     lambda p: float(p["d"]) - 100 * float(np.log(4 * p["N"] ** 2 * p["M"] ** 2 / p["delta"])),
     asymptotic=True,
 )
+LONG_KEYS = Hypothesis(
+    "large width",
+    r"d_h=\Omega(\log(6N^2M^2/\delta))",  # of the proof of Lemma C.3, read with the constant 100
+    lambda p: float(p["d_h"]) - 100 * float(np.log(6 * p["N"] ** 2 * p["M"] ** 2 / p["delta"])),
+    asymptotic=True,
+)
 
 
 @book.claim(
@@ -78,16 +84,7 @@ def _exact_tail(N: int) -> flint.arb:
     return flint.arb(sum(comb(N, k) for k in range(N + 1) if 4 * k < N or 4 * k > 3 * N)) / flint.arb(2) ** N
 
 
-SMALL_V = Hypothesis.from_ratio(
-    "7",
-    "sigma_V as small as (7), its constant 1 / (C_p sqrt(3 log(2NM/delta)))",
-    r"\sigma_V\le\tilde O(\|w_O\|_2^{-1}\min\{\|\mu\|_2^{-1},(\sigma_p\sqrt d)^{-1}\}d_h^{-1/4})",
-    lambda p: (
-        min(1 / p["mu"], 1 / (p["sigma_p"] * sqrt(p["d"])))
-        * p["d_h"] ** -0.25
-        / (p["w_O"] * p["sigma_V"] * p["C_p"] * sqrt(3 * np.log(2 * p["N"] * p["M"] / p["delta"])))
-    ),
-)
+SMALL_V = next(item for item in CONDITION_4_1 if item.number == "7")
 
 
 def gaussian_tail() -> Verdict:
@@ -257,7 +254,7 @@ def _products_of_start() -> Verdict:
     insensitive=NUMBERS,
     where="Lemma C.3",
     parts=("squared norms", "inner products"),
-    hypotheses=CONDITION_4_1,
+    hypotheses=(*CONDITION_4_1, LONG_TOKENS, LONG_KEYS),
     statement=r"\text{with probability at least}\ 1-\delta:\quad \tfrac12\|\mu\|_2^2\sigma_h^2d_h\le\|q_\pm^{(0)}\|_2^2\le\tfrac32\|\mu\|_2^2\sigma_h^2d_h,\ \ldots;\quad |\langle q_{n,i}^{(0)},q_{n',j}^{(0)}\rangle|\le2\tilde\sigma_p^2\sigma_h^2d\sqrt{d_h\log(6N^2M^2/\delta)},\ \ldots\quad i,j\in[M]\setminus\{1\},\ n,n'\in[N]",
     reading="Products of different vectors, as the squared norms of the same list say, and as in D.4, E.2 and C.4, which prints the condition.",
 )

@@ -33,7 +33,16 @@ from .book import NUMBERS, book, on_toy, tables
 from .common_bounds import step_of_gamma, step_of_rho, sums_to
 from .common_drawn import time_one
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
-from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, base, exact_point
+from .common_hypotheses import (
+    CONDITION_4_1,
+    ENOUGH,
+    IN_BENIGN,
+    IN_HARMFUL,
+    NEAR_BENIGN,
+    NEAR_HARMFUL,
+    base,
+    exact_point,
+)
 from .common_mean_runs import start_rates
 
 POSITIVE = ("M", "N", "eta", "w2", "mu2", "noise", "C2", "h")
@@ -269,7 +278,7 @@ def _tight(lower: sp.Expr, upper: sp.Expr, step: str) -> Verdict:
     uses=["D.1", "D.2", "D.3", "D.4", "B.2", "C.1"],
     where="Lemma D.5",
     parts=("n in S_+", "n in S_-"),
-    hypotheses=(*IN_BENIGN, ENOUGH),
+    hypotheses=(*IN_BENIGN, ENOUGH, NEAR_BENIGN),
     statement=r"T_1=\frac{10M(3M+1)N}{\eta d_h^{1/4}(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)\|w_O\|_2^2}:\quad V_+^{(T_1)}\ge3M|V_{n,i}^{(T_1)}|\ (n\in S_+),\quad V_-^{(T_1)}\le-3M|V_{n,i}^{(T_1)}|\ (n\in S_-)",
     reading="At t = T_1, from (17), (18) and the start; N SNR^2 is at least the bound of the proof with C = 40M(3M + 1).",
 )
@@ -303,7 +312,7 @@ def exit_of_stage_one(lab: Laboratory) -> dict[str, Verdict]:
     same_as="D.5",
     where="Lemma 5.2",
     parts=("n in S_+", "n in S_-"),
-    hypotheses=(*IN_BENIGN, ENOUGH),
+    hypotheses=(*IN_BENIGN, ENOUGH, NEAR_BENIGN),
     statement=r"T_1=\frac{10M(3M+1)N}{\eta d_h^{1/4}(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)\|w_O\|_2^2}:\quad \mu_+^\top W_V^{(t)}w_O\ge3M|\xi_{n,i}^\top W_V^{(t)}w_O|,\quad \mu_-^\top W_V^{(t)}w_O\le-3M|\xi_{n,i}^\top W_V^{(t)}w_O|\quad\text{at}\ t=T_1",
     reading="As Lemma D.5.",
 )
@@ -319,7 +328,7 @@ def beginning_of_signals(lab: Laboratory) -> dict[str, Verdict]:
     uses=["D.1", "D.2", "E.1", "E.2", "B.2", "Eq.147"],
     where="Lemma E.3",
     parts=("n in S_+", "n in S_-"),
-    hypotheses=(*IN_HARMFUL, ENOUGH),
+    hypotheses=(*IN_HARMFUL, ENOUGH, NEAR_HARMFUL),
     statement=r"T_1=\frac{4M(3M+1)N}{\eta d_h^{1/4}(C_p^2-24M)\sigma_p^2d\|w_O\|_2^2}:\quad V_{n,2}^{(T_1)}\ge3M\max\{|V_+^{(T_1)}|,|V_{n,i}^{(T_1)}|\}\ (n\in S_+),\quad V_{n,2}^{(T_1)}\le-3M\max\{|V_-^{(T_1)}|,|V_{n,i}^{(T_1)}|\}\ (n\in S_-),\quad i\ge3",
     reading="From (144), (147) and (150); the constant of N^{-1} SNR^{-2} = Omega(1) is the 1/4 that (144) needs.",
 )
@@ -355,7 +364,7 @@ def exit_harmful(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Proof of Lemma E.3, (147)",
     parts=("second line", "third line"),
-    hypotheses=(*IN_HARMFUL, ENOUGH),
+    hypotheses=(*IN_HARMFUL, ENOUGH, NEAR_HARMFUL),
     statement=r"\rho_{V,n,2}^{(t+1)}-\rho_{V,n,2}^{(t)}\ge\tfrac{\eta\tilde\sigma_p^2d}{2NM}\cdot M(\tfrac1M-o(1))-\tfrac\eta{NM}\cdot MN\cdot2\tilde\sigma_p^2\sqrt{d\log(4N^2M^2/\delta)}\ge\tfrac{\eta\tilde\sigma_p^2d}{4NM}",
     reading="While -l' is 1/2 up to o(1); the squared length is its mean up to o(1) as d grows, which is more than Lemma C.4 says.",
 )

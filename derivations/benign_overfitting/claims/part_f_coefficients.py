@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import sqrt
 
 import numpy as np
 import sympy as sp
 
 from odesys import (
-    ONE,
-    Node,
     Verdict,
     Witness,
     always_positive,
@@ -36,8 +33,18 @@ from .book import NUMBERS, book, on_toy, read_off, tables
 from .common_bounds import bounds_for_every_size
 from .common_drawn import DRAWN, Stages, all_of, each, probable
 from .common_formulas import M_
-from .common_hypotheses import ATTENTIVE, CONDITION_4_1, DOMINANT, ENOUGH, IN_BENIGN, STAGES_BENIGN, WIDE, exact_point
-from .common_mean_runs import SCORES
+from .common_hypotheses import (
+    ATTENTIVE,
+    CLASSES,
+    CONDITION_4_1,
+    DOMINANT,
+    EITHER,
+    ENOUGH,
+    IN_BENIGN,
+    STAGES_BENIGN,
+    WIDE,
+    given,
+)
 from .common_reasons import reasoned
 from .part_d_e_stage_one import dimension
 
@@ -45,12 +52,15 @@ from .part_d_e_stage_one import dimension
 
 
 def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
-    """|rate of rho| is at most 2 C_p^2 sigma_p^2 d / (NM) times the own attention and loss derivative, all tokens."""
+    """|rate of rho| is at most 2 C_p^2 sigma_p^2 d / (NM) times the own attention and loss derivative, all tokens.
+
+    The parts of the own token and of all others are added in size, since their sum would round the second away.
+    """
     case, batch = run.case, s.batch
-    rate = np.abs(s.rates["V"]) / case.w2
-    seed = np.arange(len(rate))[:, None, None]
+    parts = sum(np.abs(part) for part in s.pushes)
+    seed = np.arange(len(parts))[:, None, None]
     own = s.attention.sum(axis=2)[:, :, 1:] * s.slopes[:, :, None]
-    return all_of(rate[seed, batch.places[:, :, 1:]] <= 2 * case.m_2 / (case.N * case.M) * own)
+    return all_of(parts[seed, batch.places[:, :, 1:]] <= 2 * case.m_2 / (case.N * case.M) * own)
 
 
 @book.claim(
@@ -61,9 +71,9 @@ def _own_bound(run: Stages, s: Snapshot) -> np.ndarray:
     insensitive=DRAWN,
     where="Lemma 5.1, second display",
     parts=("benign", "harmful"),
-    hypotheses=(*CONDITION_4_1, WIDE),
+    hypotheses=(*CONDITION_4_1, WIDE, CLASSES, EITHER),
     statement=r"|\rho^{(t+1)}_{V,n,i}-\rho^{(t)}_{V,n,i}|\le\Big|\tfrac{2\eta C_p^2\sigma_p^2d}{NM}\sum_{s\in[M]}-\ell'_n\varphi^{(n)}_{si}\Big|",
-    reading="All samples and tokens, from the start to the training loss epsilon, in both regimes; condition (2) makes noise of other samples smaller than its room.",
+    reading="All samples and tokens, from the start to the training loss epsilon, both regimes; the part of other samples is added in size to the own one.",
 )
 def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     """Along the trajectories of both regimes."""
@@ -83,27 +93,44 @@ def own_sample_bound(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix F.3, bounds of alpha and beta",
     parts=("signal with itself", "signal with noise", "rows of noise"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*CONDITION_4_1, ENOUGH),
     statement=r"|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|=O(\eta\|\mu\|_2^2d_h^{-1/4}),\ |\alpha_{n,\pm,l}|,|\beta_{n,\pm,l}|=O(\eta\|\mu\|_2^2d_h^{-1/4}/N),\ |\alpha_{n,l,\pm}|,|\beta_{n,l,\pm}|,|\alpha_{n,l,n',l'}|,|\beta_{n,l,n',l'}|=O(\eta\sigma_p^2dd_h^{-1/4}/N)",
     reading="While all values are O(d_h^(-1/4)), from the form of the force at every state.",
 )
 def coefficient_bounds(lab: Laboratory) -> dict[str, Verdict]:
     """The force on a score is (-l')/(NM) phi_j sum_k phi_k (v_j - v_k), at most max|V| / (2NM) in size."""
-    flow = lab.flow(3)
-    t = tables(flow, 3)
-    a, H = read_off(flow, True), t.H()
-    forms: dict[str, tuple[Node, Node]] = {}
+    p = sym("p")
+    square = equal({"square": (1 - 4 * p * (1 - p), (1 - 2 * p) ** 2)})
+    size = force(lab) & square.proving(
+        "|phi_j sum_k phi_k (v_j - v_k)| <= 2 phi_j (1 - phi_j) max|V| <= max|V|/2, and -l' <= 1"
+    )
+    signal, noise = rows_of_coefficients(lab)
+    few = "the signal's own entry adds up at most 3N/4 samples, the others one"
+    many = "a row of noise adds |xi|^2 <= 3/2 sigma~_p^2 d once, and other noise N M times X, which is at most sigma~_p^2 d M/2 by condition (2)"
+    return {
+        "signal with itself": size & signal.proving(few),
+        "signal with noise": size & signal.proving(few),
+        "rows of noise": size & noise.proving(many) & dimension(lab),
+    }
+
+
+def force(lab: Laboratory) -> Verdict:
+    """H within a sample at every state and every Gram matrix: (-l')/(NM) phi_lj sum_k phi_lk (v_j - v_k)."""
+    t = tables(lab.flow(3), 3)
+    H, forms = t.H(), {}
     for l, query in enumerate(t.places[0]):
         phi = t.attention(0)[l]
         for j, key in enumerate(t.places[0]):
-            force = phi[j] * graph.add(phi[k] * (t.V[key] - t.V[other]) for k, other in enumerate(t.places[0]))
-            forms[f"{l}{j}"] = (H[query, key], t.slope(0) / 6 * force)
-    p = sym("p")
-    square = {"square": (1 - 4 * p * (1 - p), (1 - 2 * p) ** 2)}
-    size = on_toy(equal(forms | square)).proving(
-        "|phi_j sum_k phi_k (v_j - v_k)| <= 2 phi_j (1 - phi_j) max|V| <= max|V|/2, and -l' <= 1"
-    )
-    b, everything = read_off(flow, False), range(len(t.V))
+            total = phi[j] * graph.add(phi[k] * (t.V[key] - t.V[other]) for k, other in enumerate(t.places[0]))
+            forms[f"{l}{j}"] = (H[query, key], t.slope(0) / 6 * total)
+    return on_toy(equal(forms)).proving("the force on a score is (-l')/(NM) phi_lj sum_k phi_lk (v_j - v_k)")
+
+
+def rows_of_coefficients(lab: Laboratory) -> tuple[Verdict, Verdict]:
+    """alpha and beta read off the derived flow: mu^2 times H in rows of signals, the Gram matrix times H in rows of noise."""
+    flow = lab.flow(3)
+    t = tables(flow, 3)
+    a, b, H, everything = read_off(flow, True), read_off(flow, False), t.H(), range(len(t.V))
     rows = {f"alpha {k}": (a[0, k], sym("m_s") * H[0, k]) for k in everything}
     signal = on_toy(equal(rows | {f"beta {k}": (b[0, k], sym("m_s") * H[k, 0]) for k in everything}))
     own = {
@@ -116,14 +143,7 @@ def coefficient_bounds(lab: Laboratory) -> dict[str, Verdict]:
         for i in (2, 3)
         for k in everything
     }
-    noise = on_toy(equal(own))
-    few = "the signal's own entry adds up at most 3N/4 samples, the others one"
-    many = "a row of noise adds |xi|^2 <= 3/2 sigma~_p^2 d once, and other noise N M times X, which is at most sigma~_p^2 d M/2 by condition (2)"
-    return {
-        "signal with itself": size & signal.proving(few),
-        "signal with noise": size & signal.proving(few),
-        "rows of noise": size & noise.proving(many) & dimension(lab),
-    }
+    return signal, on_toy(equal(own))
 
 
 # ---- stage 2: lower bounds -------------------------------------------------------------------------------------------
@@ -305,26 +325,12 @@ def sign_table(lab: Laboratory) -> dict[str, Verdict]:
 # ---- increments ------------------------------------------------------------------------------------------------------
 
 
-def factored(lab: Laboratory) -> Verdict:
-    """All nine derived score equations of the mean field: front phi_ab sum_k phi_ak (v_b - v_k)."""
-    mean = lab.mean_field()
-    N, slope = sym("N"), graph.call("sigmoid", -mean.outputs["f"])
-    rhs = dict(zip(SCORES, mean.rhs(*SCORES), strict=True))
-    found: dict[str, tuple[Node, Node]] = {}
-    for a in "s2w":
-        total = graph.add(graph.exp(sym(f"S_{a}{b}")) for b in "s2w")
-        phi = {b: graph.exp(sym(f"S_{a}{b}")) / total for b in "s2w"}
-        for b in "s2w":
-            shared_by = N / 2 if a == b == "s" else ONE
-            front = 2 * sym("kappa") * sym(f"m_{a}") * sym(f"m_{b}") * shared_by / (3 * N) * slope
-            found[f"S_{a}{b}"] = (
-                rhs[f"S_{a}{b}"],
-                front * phi[b] * graph.add(phi[k] * (sym(f"v_{b}") - sym(f"v_{k}")) for k in "s2w" if k != b),
-            )
-    return equal(found).proving(
-        "the nine derived equations, N a symbol: 2 kappa m_a m_b n_ab (-l')/(NM) phi_ab sum_k phi_ak (v_b - v_k), n_ss = N/2 and else 1",
-        N="every",
-        M=3,
+def increment(lab: Laboratory) -> Verdict:
+    """The own pair's part of an increment, at finite width: alpha |k|^2 + beta |q|^2 with the exact force."""
+    signal, noise = rows_of_coefficients(lab)
+    return (force(lab) & signal & noise).proving(
+        "the change of a score is alpha |k|^2 + beta |q|^2 up to what F.12 calls lower order; both coefficients are a squared length times the force, "
+        "and the squared norms are those of C(t)"
     )
 
 
@@ -337,21 +343,20 @@ def factored(lab: Laboratory) -> Verdict:
     origin="proof",
     where="D.2.2 and F.5, (31)-(37), (236)-(242)",
     parts=("signal keys rise", "noise keys fall"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("B(t), C(t) and F.12")),
     statement=r"\Delta\langle q_\pm,k_\pm\rangle\ge\tfrac{\eta^2C_6\|\mu\|_2^6\|w_O\|_2^2\sigma_h^2d_h(s-T_1)}N e^{-\Lambda_{n,\pm,j}},\ \Delta\langle q_\pm,k_{n,j}\rangle\le-\tfrac{\eta^2C_6\sigma_p^2d\|\mu\|_2^4\|w_O\|_2^2\sigma_h^2d_h(s-T_1)}Ne^{-\Lambda_{n,\pm,j}},\ \Delta\langle q_{n,i},k_\pm\rangle\ge\ldots,\ \Delta\langle q_{n,i},k_{n,j}\rangle\le\ldots",
-    reading="Some C_6 > 0, from the derived equations at infinite width, proposition B and attention on the signal at least 1/M - o(1).",
+    reading="Some C_6 > 0, at finite width, given B(t), the norms of C(t), attention on the signal at least 1/M - o(1), and F.12, which is measured.",
 )
 def increments(lab: Laboratory) -> dict[str, Verdict]:
-    """The factored form, and what dominance makes of it."""
-    below = [corner for corner in corners(range(3, 4)) if corner.slack("own", Fraction(8, 9)) < 0]
-    rise = decided(not below, {"vertices": str(below[:1])}).proving(
-        "signal keys: phi_as >= 1/M - o(1), v_s - v_k >= (1 - 1/(3M)) v_s and phi_ak = phi_as e^(-Lambda); v_s >= C_3 mu^2 |w_O|^2 (s - T_1) eta"
+    """The exact force, and what dominance makes of it for every M."""
+    bounds, own = bounds_for_every_size(), increment(lab)
+    rise = bounds["own"].proving(
+        "signal keys: phi_as >= 1/M - o(1), v_s - f_a >= v_s (1 - phi_as)/2 and 1 - phi_as >= phi_ab = phi_as e^(-Lambda); v_s >= C_3 mu^2 |w_O|^2 (s - T_1) eta"
     )
-    listed = [corner for corner in corners(range(3, 4)) if corner.slack("other", Fraction(1, 3)) < 0]
-    fall = decided(not listed, {"vertices": str(listed[:1])}).proving(
+    fall = bounds["other"].proving(
         "noise keys: f_a - v_b >= v_s phi_as / 3 (corrected F.4), and phi_ab = phi_as e^(-Lambda)"
     )
-    return {"signal keys rise": factored(lab) & rise, "noise keys fall": factored(lab) & fall}
+    return {"signal keys rise": own & rise, "noise keys fall": own & fall}
 
 
 @book.claim(
@@ -362,16 +367,17 @@ def increments(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="D.2.2, (38)-(45)",
     parts=("(38)", "(44)", "summation"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("B(t), C(t) and F.12")),
     statement=r"\Lambda_{n,+,j}^{(s+1)}-\Lambda_{n,+,j}^{(s)}\ge\tfrac{\eta^2C_7\|\mu\|_2^4\|w_O\|_2^2d_h^{1/2}(s-T_1)}{N(\log(6N^2M^2/\delta))^2}e^{-\Lambda_{n,+,j}^{(s)}},\ \ldots,\ \Lambda^{(t+1)}\ge\log\big(e^{\Lambda^{(T_1)}}+\tfrac{\eta^2C_8\ldots}{\ldots}(t-T_1)(t-T_1+1)\big)",
-    reading="Lower bounds, as printed; the 1/N in the signal's row can be dropped, since all samples of a class add up there.",
+    reading="Given what Eq.31-37 is given. Lower bounds, as printed; the 1/N in the signal's row can be dropped, since all samples of a class add up there.",
 )
 def growth_of_gaps(lab: Laboratory) -> dict[str, Verdict]:
     """The increments with the least sigma_h, and the sum."""
     kappa, small, L, root = sp.symbols("kappa small L root", positive=True)
     least = sp.cancel((kappa / small).subs(kappa, small * root / L**2) - root / L**2)
     width = decided(least == 0, {"difference": str(least)}).proving(
-        "condition (8): max{mu^2, sigma_p^2 d} sigma_h^2 d_h >= d_h^(1/2) (log(6N^2M^2/delta))^(-2)"
+        "condition (8): max{mu^2, sigma_p^2 d} sigma_h^2 d_h >= d_h^(1/2) (log(6N^2M^2/delta))^(-2)",
+        "the rise of the signal's key has mu^2 in the place of this maximum, the fall of the noise key sigma_p^2 d: their sum has both",
     )
     s, T = sp.symbols("s T", integer=True, nonnegative=True)
     total = identity({"sum": from_sympy(sp.expand(sp.summation(s, (s, 0, T)) - T * (T + 1) / 2))})
@@ -390,20 +396,26 @@ def growth_of_gaps(lab: Laboratory) -> dict[str, Verdict]:
     "Eq.46-54",
     "Upper bounds on the increments",
     kind="inequality",
-    uses=["Eq.31-37"],
+    uses=["Eq.31-37", "F.12"],
     origin="proof",
     where="D.2.3 and F.6, (46)-(54), (243)-(249)",
     parts=("(46)", "(52)", "(53)", "(54)"),
-    hypotheses=IN_BENIGN,
+    hypotheses=(*IN_BENIGN, given("B(t), C(t), D(t) and F.12")),
     statement=r"\Delta\langle q_\pm,k_\pm\rangle\le\frac{\eta C_{10}\|\mu\|_2^4\sigma_h^2d_h}{e^{\langle q_\pm,k_\pm\rangle}},\ \Delta\langle q_\pm,k_{n,j}\rangle\ge-\tfrac{\eta C_{10}\sigma_p^2d\|\mu\|_2^2\sigma_h^2d_h}N e^{\langle q_\pm,k_{n,j}\rangle},\ \Delta\langle q_{n,i},k_\pm\rangle\le\frac{\eta C_{10}\sigma_p^2d\|\mu\|_2^2\sigma_h^2d_h}{Ne^{\langle q_{n,i},k_\pm\rangle}},\ \Delta\langle q_{n,i},k_{n,j}\rangle\ge-\tfrac{\eta C_{10}\sigma_p^4d^2\sigma_h^2d_h}Ne^{\langle q_{n,i},k_{n,j}\rangle}",
-    reading="Some C_10, from the derived equations at infinite width, while values are at most 1, signal scores at least -o(1), noise scores at most o(1).",
+    reading="Some C_10, at finite width, given norms of C(t), F.12, values of at most 1, signal scores at least -o(1), noise scores at most o(1).",
 )
 def upper_bounds(lab: Laboratory) -> dict[str, Verdict]:
-    """The factored form, and what bounded values and monotone scores make of it."""
-    up, a = sym("S"), sym("a")
+    """Values are at most 1 in size."""
+    rise, fall = bounded_increments(lab)
+    return {"(46)": rise, "(52)": fall, "(53)": rise, "(54)": fall}
+
+
+def bounded_increments(lab: Laboratory) -> tuple[Verdict, Verdict]:
+    """The exact force, and what bounded values and monotone scores make of it: keys of signals, and of noise."""
+    up, a, m = sym("S"), sym("a"), sym("m")  # M = 1 + m
     share = always_positive(  # (M - 1) e^a e^-S less 1 - phi_s, where noise scores are at most a
-        {"1 - phi": 2 * graph.exp(a) * graph.exp(-up) - 2 * graph.exp(a) / (graph.exp(up) + 2 * graph.exp(a))},
-        positive=["S", "a"],
+        {"1 - phi": m * graph.exp(a) * graph.exp(-up) - m * graph.exp(a) / (graph.exp(up) + m * graph.exp(a))},
+        positive=["S", "a", "m"],
     )
     rise = share.proving(
         "signal keys: sum_k phi_ak (v_s - v_k) <= 2 max|v| (1 - phi_as), and 1 - phi_as <= (M - 1) e^(a - S_as)"
@@ -413,8 +425,8 @@ def upper_bounds(lab: Laboratory) -> dict[str, Verdict]:
     fall = least.proving(
         "noise keys: |sum_k phi_ak (v_b - v_k)| <= 2 max|v|, and phi_ab <= e^(S_ab) e^a, as the signal's score is at least -a"
     )
-    forms = factored(lab)
-    return {"(46)": forms & rise, "(52)": forms & fall, "(53)": forms & rise, "(54)": forms & fall}
+    own = increment(lab)
+    return own & rise, own & fall
 
 
 @book.claim(
@@ -455,112 +467,3 @@ def power_of_kappa(lab: Laboratory) -> Verdict:
         "(234) and (235) do not contain sigma_h; only the norms do, once",
     )
     return fixed.blaming("misprint", "sigma_h-twice")
-
-
-# ---- lower-order terms -----------------------------------------------------------------------------------------------
-
-
-FAMILIES = ("<q_+, k_+>", "<q_n,i, k_+>", "<q_+, k_n,j>", "<q_n,i, k_n,j>")
-
-
-def _left_out(s: Snapshot) -> dict[str, np.ndarray]:
-    """What alpha |k|^2 + beta |q|^2 of the own pair leaves out of the rate of a score, relative to it; all samples."""
-    K, Q = (np.diagonal(x, axis1=1, axis2=2) for x in (s.K, s.Q))
-    kept = s.alpha * K[:, None, :] + np.swapaxes(s.beta, 1, 2) * Q[:, :, None]
-    where = s.batch.places
-    seed = np.arange(len(where))[:, None, None, None]
-    pair = (seed, where[:, :, :, None], where[:, :, None, :])
-    share = np.abs(s.rates["S"][pair] / kept[pair] - 1)  # (s, N, row, key)
-    parts = (share[:, :, :1, :1], share[:, :, 1:, :1], share[:, :, :1, 1:], share[:, :, 1:, 1:])
-    return {name: part.reshape(len(part), -1).max(axis=1) for name, part in zip(FAMILIES, parts, strict=True)}
-
-
-@book.claim(
-    "F.12",
-    "Lower-order terms",
-    kind="probability",
-    uses=["B.3", "D.4"],
-    insensitive=DRAWN,
-    origin="proof",
-    where="Remark after Lemma B.3 with (16); Appendix F.12, (298)",
-    parts=FAMILIES,
-    hypotheses=STAGES_BENIGN,
-    statement=r"\langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\alpha_{+,+}\|k_+\|_2^2+\beta_{+,+}\|q_+\|_2^2+\{\text{lower order term}\},\quad\text{and}\ \langle q_{n,i},k_+\rangle,\langle q_+,k_{n,j}\rangle,\langle q_{n,i},k_{n,j}\rangle\ \text{in a similar way}",
-    reading="Relative size at most 2 N SNR times the root of log(6N^2M^2/delta)/d_h, by C.3; all samples and tokens, T_1 to the training loss epsilon.",
-)
-def lower_order(lab: Laboratory) -> dict[str, Verdict]:
-    """Along trajectories, against the size that C.3 gives it."""
-
-    def event(run: Stages, name: str) -> np.ndarray:
-        most = 2 * run.case.N * run.case.snr * sqrt(run.inside.widths[2] / run.case.d_h)
-        kept = each([*run.second, *run.third], lambda s: _left_out(s)[name] <= most)
-        return np.asarray(kept.all(axis=0))
-
-    what = "what is left out stays below the bound"
-    found = {name: probable(lab, what, True, lambda run, k=name: event(run, k)) for name in FAMILIES}  # type: ignore[misc]
-    return reasoned("F.12", found)
-
-
-@book.claim(
-    "Eq.297",
-    "Both changes at once are of lower order",
-    kind="order",
-    uses=["B.3", "F.3", "D.4"],
-    origin="proof",
-    where="Appendix F.12, paragraph on sufficiently small learning rate, and (297)",
-    parts=("(297)",),
-    hypotheses=(*IN_BENIGN, ENOUGH),
-    statement=r"\langle\Delta q,\Delta k\rangle\ \text{contains}\ \eta^2:\quad \langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\langle\Delta q_+,k_+\rangle+\langle q_+,\Delta k_+\rangle+\{\text{lower order term}\}",
-    reading="The derived step of every score is a polynomial of degree two in eta, and condition (6) lets eta go to zero with all else held.",
-)
-def both_changes(lab: Laboratory) -> Verdict:
-    """The derived step of the scores, its third derivative by eta, and the terms of degree 0 and 1."""
-    flow = lab.step(2)
-    t, eta = tables(flow, 2), sym("eta")
-    H = t.H()
-    linear = (t.G @ H) @ t.K + t.Q @ (t.G @ H.T).T
-    step = flow.rhs("KQ").T
-    found: dict[str, tuple[Node, Node]] = {}
-    for (i, j), node in np.ndenumerate(step):
-        slope = graph.gradient(node, [eta])[0]
-        first = graph.substitute([slope], {eta: num(0)})[0]
-        third = graph.gradient(graph.gradient(slope, [eta])[0], [eta])[0]
-        found[f"degree 1 of {i},{j}"] = (first, graph.as_node(linear[i, j]))
-        found[f"degree 3 of {i},{j}"] = (third, num(0))
-        found[f"degree 0 of {i},{j}"] = (graph.substitute([node], {eta: num(0)})[0], graph.as_node(t.S[i, j]))
-    return on_toy(equal(found), 2).proving(
-        "the derived step is S + eta (G H K + Q H G) + eta^2 (...): the last term over the middle one is eta times a quotient without eta"
-    )
-
-
-@book.claim(
-    "F.12-norm",
-    "Length of a key",
-    kind="order",
-    expect="fails",
-    uses=["C.3"],
-    insensitive=NUMBERS,
-    origin="proof",
-    where="Appendix F.12, paragraph on sufficiently large d_h",
-    parts=("norm",),
-    hypotheses=IN_BENIGN,
-    statement=r"\|k_+^{(t)}\|_2^2=O(\eta\|\mu\|_2^2)",
-    reading="Condition (6) lets the step size go to zero with all else held, and the norm at the start does not know it.",
-)
-def length_of_a_key(lab: Laboratory) -> Verdict:
-    """|k_+|^2 >= mu^2 sigma_h^2 d_h / 2 by C.3, whatever eta is."""
-    point = exact_point(True)
-    eta, kappa, m = sp.symbols("eta kappa m", positive=True)
-    limit = sp.limit(m * kappa / 2 / (eta * m), eta, 0)
-    ratio = float(point["sigma_h"] ** 2 * point["d_h"] / (2 * point["eta"]))
-    sentence = (
-        f"at eta = {say_number(float(point['eta']))} and sigma_h = {say_number(float(point['sigma_h']))} (all hypotheses hold) |k_+|^2 at the start is at least {say_number(ratio)} times eta |mu|^2 by Lemma C.3, "
-        "and the ratio grows without bound as eta goes to zero"
-    )
-    fixed = coefficient_bounds(lab.unrecorded())["signal with itself"]
-    wrong = decided(limit.is_finite, Witness(sentence, point)).correcting(
-        r"\alpha_{+,+}=O(\eta\|\mu\|_2^2),\ \|k_+\|_2^2=\Theta(\|\mu\|_2^2\sigma_h^2d_h)",
-        fixed,
-        "the bound is that of alpha; C.3, proposition C and the same section a few lines before have the norm",
-    )
-    return wrong.blaming("misprint", "alpha-for-norm")

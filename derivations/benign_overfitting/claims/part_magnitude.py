@@ -9,6 +9,12 @@ most :math:`2\kappa` and :math:`u\le U`,
 
 .. math::  u\le u_0 + 2\,(2\kappa e + rU) + 2\kappa er + r^2U .
 
+All products are of one time: a step changes :math:`\langle x, y\rangle` by :math:`\langle\Delta x, y\rangle +
+\langle x,\Delta y\rangle + \langle\Delta x,\Delta y\rangle` (Lemma B.3). Summed over the steps each of the first two
+meets a squared length in one entry at most, and products of different vectors in the rest of a row; the last meets
+squared lengths in *er* and products in :math:`r^2`. A query and a key are different vectors also where their tokens are
+the same.
+
 So *u* stays at most :math:`U = 2u_0 + 12\kappa e` as long as :math:`r\le1/10`, and squared lengths change by at most
 :math:`2rU + 2\kappa er + r^2U`, which is small against :math:`\kappa`. The sums come from the bounds of F.3, the sizes
 of V of D.3 and E.1, and the number of steps.
@@ -47,7 +53,7 @@ def sums(benign: bool) -> Sums:
     """Bounds of F.3 at |V| <= C h, times T_0; the same for alpha and beta, whose forces are H and its transpose.
 
     The row of a signal is mu^2 times a force, which adds up 3N/4 samples with the signal itself and one sample else. A
-    row of noise has sigma~_p^2 d times the force of its own sample; noise of other samples adds as much at most.
+    row of noise has sigma~_p^2 d times the force of its own sample; noise of other samples adds M/3 of it at most.
     """
     steps = T0 * H / (SNR**2 if benign else 1 / N)  # T_0 times eta sigma_p^2 d |w_O|^2
     signal, noise = SNR, CP
@@ -104,7 +110,15 @@ def closed() -> Verdict:
     r = num(ROOM) * s / (1 + s)
     U = 2 * u + 12 * k
     bound = u + 2 * (2 * k + r * U) + 2 * k * r + r * r * U
-    return always_positive({"U less its bound": U - bound}, positive=["u_0", "ke", "s"]).proving(
+    kappa, v, w = sym("kappa"), sym("v"), sym("w")  # U = kappa v/(1 + v) and e = r w/(1 + w), as one entry is in a row
+    most, entry = kappa * v / (1 + v), r * w / (1 + w)
+    change = 2 * r * most + 2 * kappa * entry * r + r * r * most
+    lengths = always_positive(
+        {"kappa/2 less the change": kappa / 2 - change}, positive=["kappa", "v", "w", "s"]
+    ).proving(
+        "squared lengths start within 1/2 of kappa (C.3) and change by less than kappa/2 where U <= kappa, so they stay below 2 kappa"
+    )
+    return lengths & always_positive({"U less its bound": U - bound}, positive=["u_0", "ke", "s"]).proving(
         "u_0 + 2(2 kappa e + rU) + 2 kappa e r + r^2 U < U = 2 u_0 + 12 kappa e for r < 1/10, so the induction over steps closes",
         "kappa e = O(sigma_h^2 d_h^(1/2)) and u_0 = O(sigma_h^2 (d_h log)^(1/2)) by C.3; |x_a||x_b| is at most 3/2 C_p^2 max{mu^2, sigma_p^2 d}",
         "squared lengths change by 2rU + 2 kappa e r + r^2 U, which over kappa goes to zero like log^(1/2) d_h^(-3/4)",

@@ -69,7 +69,8 @@ def noise_attention(lab: Laboratory) -> dict[str, Verdict]:
 
 
 #: the sum of beta of a row and a key is that of alpha times the quotient of their squared lengths: between two noise tokens
-#: it is C_p^2, 1 or C_p^(-2), which (10) makes constants, so that (58) and (104) are read off alpha
+#: it is C_p^2, 1 or C_p^(-2), which (10) makes constants: C_p^2 times the largest alpha bounds them, so that (58) and (104)
+#: are read off alpha; that the largest of several sums has an order is what their displays say
 #: printed sums: part, then pairs of a row and a key with whether the sum is of alpha, and the order over d_h^(-1/4)
 STAGE_TWO = {
     "(55)": ((("ss", True), ("s2", False), ("sw", False)), lambda item: sqrt(item.N)),
@@ -178,26 +179,20 @@ def key_change(scores: dict[str, float], item: Inside) -> float:
 
 
 @book.claim(
-    "Eq.116-130",
-    "Change of the key matrix",
+    "Beyond.MF.keys",
+    "Change of the key matrix in the mean field",
     kind="order",
-    uses=["Eq.55-59", "Eq.102-105"],
-    origin="proof",
-    source="damaged",
-    where="Proof of Lemma D.8, (130)",
-    parts=("(130)",),
+    uses=["Eq.116-130"],
+    origin="ours",
     hypotheses=IN_BENIGN,
     statement=r"\|W_K^{(T_3)}-W_K^{(0)}\|_F=O(\sigma_hd_h^{1/2})",
     reading="At the training loss epsilon, in the mean field.",
 )
 def change_of_keys(lab: Laboratory) -> Verdict:
-    """The squared ratio over widths and samples."""
-    return reasoned(
-        "Eq.116-130",
-        in_widths_and_samples(
-            lab,
-            "|Delta W_K|^2 over sigma_h^2 d_h",
-            lambda item: key_change(fitted(lab, item.case, item.eps), item),
-            LATE,
-        ),
+    """The squared ratio over widths, samples, |mu| and epsilon."""
+    return in_widths_and_samples(
+        lab,
+        "|Delta W_K|^2 over sigma_h^2 d_h",
+        lambda item: key_change(fitted(lab, item.case, item.eps), item),
+        LATE,
     )

@@ -1,11 +1,11 @@
 r"""Condition 4.1 with the ratio of every inequality; here because the paper states it in orders without constants.
 
 All unnamed constants and powers of logarithms inside the tilde-orders are 1, but for the constants 1/8 in (3) and 2
-in (9), which make these two weaker; L = log(6 N^2 M^2 / delta). The ratio is what is there over what is needed, so
-that at least 1 holds. What (1) hides for statements about whole stages, and N >= 8 log(4/delta) of Lemma C.1, which
-(3) is there for, are hypotheses of their own (`claims/common_hypotheses.py`). Drawn training sets have N = 25, where
-C.1 does not have its probability, and are conditioned on its event, class sizes between N/4 and 3N/4. Failures are
-shown at points where the constants of (3) and (9) may be 1, and where N is at least 8 log(4/delta).
+in (9), and that of (7), which is what Lemma C.2 needs; L = log(6 N^2 M^2 / delta). The ratio is what is there over what
+is needed, so that at least 1 holds. What (1) hides for statements about whole stages, and N >= 8 log(4/delta) of Lemma
+C.1, which (3) is there for, are hypotheses of their own (`claims/common_hypotheses.py`). Drawn training sets have N =
+25, where C.1 does not have its probability, and are conditioned on its event, class sizes between N/4 and 3N/4.
+Failures are shown at points where the constants of (3) and (9) may be 1, and where N is at least 8 log(4/delta).
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def _signal(p: Mapping[str, Any]) -> float:
 
 
 def _start_of_values(p: Mapping[str, Any]) -> float:
-    allowed = math.sqrt(_small(p)) * p["d_h"] ** -0.25 / p["w_O"]
+    """With the constant that Lemma C.2 needs: the tilde of (7) written out."""
+    constant = p["C_p"] * math.sqrt(3 * math.log(2 * p["N"] * p["M"] / p["delta"]))
+    allowed = math.sqrt(_small(p)) * p["d_h"] ** -0.25 / (p["w_O"] * constant)
     return float(allowed / p["sigma_V"]) if p["sigma_V"] else math.inf
 
 
@@ -89,7 +91,7 @@ CONDITION_4_1 = (
     ),
     Hypothesis.from_ratio(
         "7",
-        "sigma_V <= |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^-1/4",
+        "sigma_V <= |w_O|^-1 min(mu^-1, (sigma_p sqrt d)^-1) d_h^-1/4 over C_p sqrt(3 log(2NM/delta))",
         r"\sigma_V\le\tilde O(\|w_O\|^{-1}\min\{\mu^{-1},(\sigma_p\sqrt d)^{-1}\}d_h^{-1/4})",
         _start_of_values,
         asymptotic=True,
@@ -125,7 +127,7 @@ class Inside:
     """A choice of what Condition 4.1 leaves free; all else is put where every condition holds.
 
     `logs` is the power of L = log(6 N^2 M^2 / delta) by which d_h exceeds max(SNR^4, SNR^-4) N^2 / eps^2: the tilde in
-    condition (1). sigma_h^2 is in the middle of its interval, and delta = 1/d as in the theorems.
+    condition (1). delta = 1/d as in the theorems.
     """
 
     N: int = 25
@@ -136,6 +138,7 @@ class Inside:
     noise: float = 1.0
     w_O: float = 1.0
     wider: float = 1.0  # d_h over that
+    power: float = 1.75  # of 1/L in sigma_h^2: (8) has 3/2 to 2
 
     @property
     def snr(self) -> float:
@@ -163,7 +166,7 @@ class Inside:
         d_h, d, L = self.widths
         C_p = 5 * math.sqrt(self.M)
         spread = math.sqrt(self.small) * d_h**-0.25 / (self.w_O * C_p * math.sqrt(3 * L))
-        kappa = self.small * math.sqrt(d_h) * L**-1.75
+        kappa = self.small * math.sqrt(d_h) * L**-self.power
         mu = self.snr * math.sqrt(self.noise)
         return Case(self.N, self.M, int(d), int(d_h), mu, self.noise, C_p, self.w_O**2, kappa, spread)
 
@@ -172,7 +175,12 @@ class Inside:
         """The numbers that Condition 4.1 speaks of, with N SNR^2 and L."""
         d_h, d, L = self.widths
         point = condition_point(self.case, self.small / math.sqrt(d_h), self.eps, 1 / d)
-        return {**point, "n_snr2": self.n_snr2, "L": L}
+        return {
+            **point,
+            "n_snr2": self.n_snr2,
+            "L": L,
+            "share": math.ceil(self.N / 4) / self.N,  # the least that `wide_flow.draw` allows
+        }
 
 
 def case_of(point: Mapping[str, Any]) -> Case:

@@ -114,8 +114,14 @@ class Snapshot:
 
     @cached_property
     def rates(self) -> dict[str, np.ndarray]:
-        """Derivatives of S, Q, K and V by tau."""
-        return dict(zip("SQKV", _unpack(self.batch, _field(self.batch)(self.time, self.packed)), strict=True))
+        """Derivatives of S, Q, K and V by tau, with all products of different tokens."""
+        return dict(zip("SQKV", _unpack(self.batch, _field(self.batch, True)(self.time, self.packed)), strict=True))
+
+    @property
+    def pushes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rate of V over |w_O|^2 in two parts: of the own token, and of all others through their inner products."""
+        h = _added(self.push, self.batch)
+        return self.batch.lengths * h, (self.batch.overlaps @ h[:, :, None])[:, :, 0]
 
     @property
     def packed(self) -> np.ndarray:
@@ -208,7 +214,10 @@ def _forces(batch: Batch, S: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, ...
     margins = batch.y * rows.mean(axis=2)
     slopes = expit(-margins)
     c = batch.y * slopes / (N * M)
-    pull = c[:, :, None, None] * weights * (v[:, :, None, :] - rows[:, :, :, None])
+    apart = (
+        v[:, :, None, :, None] - v[:, :, None, None, :]
+    )  # sum_k phi_k (v_j - v_k): v_j less the mean loses 1 - phi_j
+    pull = c[:, :, None, None] * weights * (weights[:, :, :, None, :] * apart).sum(axis=4)
     return weights, slopes, margins, pull, c[:, :, None] * weights.sum(axis=2)
 
 
@@ -224,11 +233,17 @@ def _spread(pull: np.ndarray, batch: Batch) -> np.ndarray:
     return H
 
 
-def _field(batch: Batch):  # type: ignore[no-untyped-def]
+def _added(push: np.ndarray, batch: Batch) -> np.ndarray:
+    """Sums over the samples of each token, (s, P)."""
+    h = np.zeros(batch.lengths.shape)
+    np.add.at(h, (np.arange(len(h))[:, None, None], batch.places), push)
+    return h
+
+
+def _field(batch: Batch, whole: bool = False):  # type: ignore[no-untyped-def]
+    """The field; integration leaves out products of different tokens that are below its rounding, `whole` none."""
     lengths, overlaps, w2 = batch.lengths, batch.overlaps, batch.case.w2
-    s, P = lengths.shape
-    crowded = bool(np.abs(overlaps).max() > 1e-12 * lengths.max())
-    seed = np.arange(s)[:, None, None]
+    crowded = whole or bool(np.abs(overlaps).max() > 1e-12 * lengths.max())
 
     def with_gram(x: np.ndarray) -> np.ndarray:
         out = lengths[:, :, None] * x
@@ -238,8 +253,7 @@ def _field(batch: Batch):  # type: ignore[no-untyped-def]
         S, Q, K, V = _unpack(batch, x)
         pull, push = _forces(batch, S, V)[3:]
         H = _spread(pull, batch)
-        h = np.zeros((s, P))
-        np.add.at(h, (seed, batch.places), push)
+        h = _added(push, batch)
         A, B = with_gram(H), with_gram(np.swapaxes(H, 1, 2))
         AS, BS = A @ np.swapaxes(S, 1, 2), B @ S
         dS = A @ K + Q @ np.swapaxes(B, 1, 2)

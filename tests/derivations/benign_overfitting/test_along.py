@@ -76,6 +76,8 @@ def test_moved_states_keep_dominance_and_change_the_rest() -> None:
     V = np.where(np.arange(GOOD.case.P) < 2, 1.0, 1e-3)[None, :] * np.where(np.arange(GOOD.case.P) == 1, -1, 1)
     start = replace(wide_flow.snapshot(batch, 0.0, batch.start), V=V)
     run = Stages(GOOD, True, [start], [start], [start])
-    other = moved(run, start, 3)
+    other = moved(run, start, 3, 2.0)
     assert dominates(run, other).all() and not np.allclose(other.V, start.V)
-    assert (gaps(run, other) >= gaps(run, start)).all() and np.abs(gaps(run, other) - gaps(run, start)).max() <= 2
+    assert (gaps(run, other) >= gaps(run, start)).all() and np.abs(
+        gaps(run, other) - gaps(run, start)
+    ).max() <= 2 + 1e-9

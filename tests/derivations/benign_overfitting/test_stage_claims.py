@@ -1,0 +1,78 @@
+"""What the claims about stages are made of: forces without cancellation, all products of tokens, places, constants."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derivations.benign_overfitting.claims import part_key_change, part_late_displays, part_stages
+from derivations.benign_overfitting.claims.common_drawn import moved, stages_of
+from derivations.benign_overfitting.claims.common_hypotheses import BAD, GOOD, STAGES_BENIGN, STAGES_HARMFUL
+from derivations.benign_overfitting.special.wide_flow import Snapshot, draw, snapshot
+from odesys import Draw
+from odesys.papers.hypotheses import violated
+
+
+@pytest.fixture(scope="module")
+def start() -> Snapshot:
+    batch = draw(GOOD.case, (1, 2))
+    return snapshot(batch, 0.0, batch.start)
+
+
+def test_forces_keep_their_sign_and_size_where_attention_is_saturated(start: Snapshot) -> None:
+    """At a gap of 60 the force on the winning key is the sum of the others, which v less the mean rounds to zero."""
+    seed = np.arange(2)[:, None, None]
+    S, V = start.S.copy(), np.zeros_like(start.V)
+    S[seed, start.batch.places, start.batch.places[:, :, :1]] = 60.0
+    V[:, 0], V[:, 1] = 1.0, -1.0
+    here = Snapshot(start.batch, 0.0, S, start.Q, start.K, V)
+    pull = here.pull
+    assert (pull[..., 0] > 0).all() and (pull[..., 1:] < 0).all()
+    np.testing.assert_allclose(pull[..., 0], -pull[..., 1:].sum(axis=-1), rtol=1e-12)
+
+
+def test_judged_rates_have_the_noise_of_other_samples(start: Snapshot) -> None:
+    own, others = start.pushes
+    assert np.abs(others[:, 2:]).min() > 0 and np.abs(others).max() < 1e-12 * np.abs(own).max()
+    np.testing.assert_allclose(start.rates["V"], GOOD.case.w2 * (own + others), rtol=1e-14)
+
+
+def test_all_places_are_inside_and_new_draws_move_them() -> None:
+    for benign, listed in ((True, STAGES_BENIGN), (False, STAGES_HARMFUL)):
+        for draws in (Draw(7, number) for number in range(12)):
+            for place in part_stages.places(draws, benign):
+                assert violated(listed, place.point) == []
+        assert part_stages.places(Draw(7, 1), benign)[1] != part_stages.places(Draw(), benign)[1]
+
+
+def test_constants_come_from_the_proofs() -> None:
+    assert part_stages.gap_constant(1) == Fraction(19 * 289, 40 * 400 * 120)
+    assert part_stages.gap_constant_harmful(3) == Fraction(2 * 289, 5 * 400) * Fraction(8, 9) * Fraction(
+        625 * 9, 32 * 81
+    )
+
+
+def test_states_that_are_moved_keep_what_they_should(start: Snapshot) -> None:
+    run = stages_of(BAD, (3,))
+    first = run.second[0]
+    other = moved(run, first, 0, 4.0)
+    assert (other.Q == first.Q).all() and (other.K == first.K).all()
+    steps = np.unique(np.round(other.S - first.S, 9))
+    assert set(steps) <= {-2.0, 0.0, 2.0} and len(steps) == 3
+    won = first.batch.places[0, :, run.winner]
+    assert (other.V[0, won] == first.V[0, won]).all()
+
+
+def test_orders_are_compared_and_not_taken_for_granted() -> None:
+    L, root, lg = part_late_displays.L, part_late_displays.ROOT, part_late_displays.LG
+    step = part_late_displays.ETA * part_late_displays.MU**4 * part_late_displays.H2 * root**4 * lg
+    right = lg * L ** sp.Rational(-3, 2)
+    assert part_late_displays.in_both_cases(step, right, 4).as_stated == "holds"
+    assert part_late_displays.in_both_cases(step, right * L, 4).as_stated == "fails"
+    assert part_late_displays.in_both_cases(step, right, 2).as_stated == "fails"
+    N = part_key_change.N
+    assert part_key_change.same(N**2 / N, N).as_stated == "holds"
+    assert part_key_change.same(N**2, N).as_stated == "fails"
