@@ -75,7 +75,7 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["F.1", "E.25", "E.12", "E.5", "E.10", "E.24", "E.21", "E.27"],
     statement=r"\text{Phase 2 in Definition F.1 is well defined}",
-    reading="As its proof has it: all conditions of F.1 hold at T_1 with strict inequality, each below 0.9 of what is allowed; the irrelevant part may be 10.",
+    reading="As its proof has it: all conditions of F.1 hold at T_1 with strict inequality, each below 0.9 of what is allowed (10 for the irrelevant part), at n = 30, L = 4.",
 )
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
@@ -157,7 +157,7 @@ def inside_class(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.5", "F.1", "C.2", "E.27"],
     statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i>0,\quad\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Omega(\sigma_1^2mm_1)",
-    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3.",
+    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3, at n = 30, L = 4.",
 )
 def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     """Eq. (5), and beta along networks."""
