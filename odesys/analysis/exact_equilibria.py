@@ -169,8 +169,22 @@ def parametric_equilibria(
         else:
             generic += [a for a in answers if isinstance(a, Equilibrium)]
             families += [a for a in answers if isinstance(a, Continuum)]
+    if left and not families and (origin := _origin(system, fractions, symbols)) is not None:
+        generic += [] if any(not any(e.point.values()) for e in generic) else [origin]
     order = sorted(generic, key=lambda e: [sp.default_sort_key(v) for v in e.point.values()])
     return Equilibria(tuple(order), tuple(families), tuple(left), box, tuple(special))
+
+
+def _origin(system: System, fractions: Any, symbols: Mapping[str, Any]) -> Equilibrium | None:
+    """Zero, where it is an equilibrium whatever the parameters are: no numerator has a term without a state."""
+    size, (quotient, excluded) = system.dimension, fractions
+    if any(not any(powers[:size]) for top, _ in quotient for powers in top.monoms()):
+        return None
+    zero = {name: sp.S.Zero for name in system.names}
+    conditions = [sp.Ne(as_expression(p, {**symbols, **zero}), 0) for p in excluded]
+    if any(c == sp.false for c in conditions):
+        return None
+    return Equilibrium(zero, "proof", {}, None, tuple(c for c in conditions if c != sp.true))
 
 
 def _in_symbols(

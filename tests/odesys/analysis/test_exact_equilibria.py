@@ -28,3 +28,14 @@ def test_points_that_an_open_case_may_hold_are_not_called_isolated(monkeypatch: 
 def test_symbols_stay() -> None:
     found = equilibria(System.from_strings({"x": "r*x - x^3"}))
     assert len(found) == 3 and found.complete
+
+
+def test_zero_is_found_where_other_points_in_symbols_stay_open() -> None:
+    hopf = System.from_strings({"x": "mu*x - y - x*(x^2 + y^2)", "y": "x + mu*y - y*(x^2 + y^2)"}, ["mu"]).equilibria()
+    assert not hopf.complete and [dict(e.point) for e in hopf] == [{"x": 0, "y": 0}] and hopf[0].condition == ()
+    divided = System.from_strings(
+        {"x": "(mu*x - y^5 - x^3)/(a - y)", "y": "x^3 + mu*y^3 - y"}, ["mu", "a"]
+    ).equilibria()
+    assert [str(c) for c in divided[0].condition] == ["Ne(a, 0)"]
+    shifted = System.from_strings({"x": "mu - y^5 - x^3", "y": "x^3 + mu*y^3 - y"}, ["mu"]).equilibria()
+    assert not any(not any(e.point.values()) for e in shifted)
