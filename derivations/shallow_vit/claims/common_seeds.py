@@ -70,7 +70,7 @@ def of_main(lab: Laboratory, seed: int) -> dict[str, float]:
     """A run to margin 1 from xi = 1/sqrt(m): gates, coefficients, steps, parts of the output and of the force on query 1."""
     run = lab.train(MAIN, seed, every=1)
     with np.errstate(all="ignore"):  # a broken run may stand still
-        out = kept(run) | _coefficients(run) | _steps(run) | _end(run) | _output(run) | _force(run) | _values(run)
+        out = kept(run) | _coefficients(run) | _steps(run) | _end(run) | _output(run) | _force(run) | _values(run) | _keys(run)
         out |= {"reached": float(run.fitted), "pruned well": _pruned(run)}
         return out | {f"attention {name}": value for name, value in attention(run).items()}
 
@@ -199,6 +199,23 @@ def _pruned(run: Run) -> float:
     rows = np.arange(len(own))
     others = np.where(np.arange(each.shape[1]) == own[:, None], -np.inf, each).max(axis=1)
     return float((each[rows, own] > others).all())
+
+
+def _keys(run: Run) -> dict[str, float]:
+    """Parts of keys along q_1, q_2: least relative growth at a step and least length in the second half, and how far apart at T.
+
+    Up to the step at which the first sample reaches its margin: from there one class drives both.
+    """
+    along = np.array([np.einsum("ja,ja->j", state.kappa[:2], run.start.kappa[:2]) for state in run.states])
+    along = along / along[0]
+    on = before_end(run)
+    end = len(on) if on.all() else int(np.argmin(on))
+    late = along[end // 2 : end + 1]
+    return {
+        "least late growth of keys": float((np.diff(late, axis=0) / late[:-1]).min()),
+        "least late key": float(late.min()),
+        "keys apart": float(abs(along[-1, 0] / along[-1, 1] - 1)),
+    }
 
 
 def _values(run: Run) -> dict[str, float]:
