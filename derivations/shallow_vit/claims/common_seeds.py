@@ -84,7 +84,10 @@ def of_small(lab: Laboratory, seed: int) -> dict[str, float]:
     with np.errstate(all="ignore"):
         out = kept(run) | scalars_of(run.states[place], run.made[place], run.data, run.case.m)
         square = (run.state.w**2).sum(axis=1)
-        out["unlucky over lucky"] = float(square[(a > 0) & ~part["W"]].mean() / square[part["W+"]].mean())
+        unlucky = (a > 0) & part["unlucky"]
+        out["unlucky over lucky"] = float(square[unlucky].mean() / square[part["W+"]].mean())
+        along = run.state.w @ run.start.v.T  # on p_1, .., p_M: features have no errors here
+        out["unlucky component over lucky"] = float(along[unlucky].max() / along[part["W+"], 0].mean())
         out["step of unlucky"] = float(
             np.abs((run.made[place].C @ run.states[place].v)[part["unlucky"], 0]).max() * root
         )

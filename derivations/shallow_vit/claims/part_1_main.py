@@ -305,7 +305,8 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
 
 def zero_error(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Verdict:
     """Near-ties forbid it, for every N; without them the risk is small."""
-    return never_zero(lab, small_risk(lab, frozen, alpha), rf"\alpha_*={alpha},\ N=16/\alpha_*^{4 if frozen else 2}")
+    where = rf"\alpha_*={alpha},\ N=16/\alpha_*^{4 if frozen else 2}"
+    return never_zero(lab, small_risk(lab, frozen, alpha), where).adding(same_sentence="Eq.11 judges (12) as well: one cause, counted once")
 
 
 @claim(

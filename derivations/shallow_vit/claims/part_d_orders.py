@@ -488,7 +488,7 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
     fault="proof",
     cause="log-T",
     statement=r"q_1(T)\gtrsim\Big(1+\frac\eta{e^{\|q_1(T)\|^2-\epsilon\|q_1(T)\|}}\Big)^T\ \Rightarrow\ \|q_1(T)\|^2=\Theta(\log T)",
-    reading="eta T = 1 and no errors: the recursion of (61) with equality",
+    reading="eta T = 1 and no errors: the recursion of (61) with equality; with a constant c in (60) the bound is e^(c/e)",
 )
 def growth_of_keys(lab: Laboratory) -> Verdict:
     """The recursion in balls, and the exponential integral of its limit.
@@ -528,6 +528,7 @@ def growth_of_keys(lab: Laboratory) -> Verdict:
         Evidence.CERTIFICATE,
         values=", ".join(f"eta T = {s}: {float(x):.4f}" for s, x in limits.items()),
     )
+    printed = printed.proving("x (1 + c eta e^(-x)) <= x (1 + c eta/e) for x >= 1, so x(T) <= e^(c eta T/e), for every T and every c of (60)")
     return printed.correcting(
         r"\mathrm{Ei}(\|q_1\|^2)=\mathrm{Ei}(1)+\eta T:\quad\|q_1(T)\|^2=\Theta(\log(\eta T))",
         fixed,

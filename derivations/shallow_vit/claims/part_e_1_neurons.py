@@ -33,7 +33,10 @@ from .common_seeds import SMALL, in_every_run, near_symmetric, of_main, of_small
 
 RIGHT = r"\text{the same for }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
 SIGNS = "(55) and (59) use the lucky sets as parts of K_+ and K_-; Definition 2 lacks that sign"
-COPIES = "copies of a sample do not average anything: the step, and so the run, is the same for every such batch"
+COPIES = (
+    "copies of a sample do not average anything: the step, and so the run, is the same for every such batch. Two kinds of samples and B = N are inside "
+    "the model; batches drawn at random differ from it by O(1/sqrt(B))"
+)
 
 
 @claim(
@@ -170,7 +173,7 @@ def coefficient_of_other(lab: Laboratory) -> Verdict:
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"|V_i(t)|\le\frac1{\sqrt{BaM}}\ (33),\qquad|V_i(t)|\lesssim\frac1{\sqrt Ba}\ (194)",
-    reading="any constant and power of a and M: the power of B, for batches of copies of two samples, at the start",
+    reading="any constant and power of a and M (the root may reach too far in our text): the power of B, batches of copies, at the start",
 )
 def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     """An unlucky neuron that only nuisance queries of one class activate; a |V_i| is at most 1 for every neuron."""
@@ -326,22 +329,31 @@ def other_directions(lab: Laboratory) -> Verdict:
     expect="fails",
     same_as="Eq.44, Eq.121, Eq.124",
     where="Lemma 2, Claim 1, Eqs. (42), (44)",
-    parts=["(44)"],
+    parts=["(42)", "(44)"],
     hypotheses=THEOREM_1,
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}p\le\tfrac1{\sqrt B}\min\{w_j'p_1,w_k'p_2\},\qquad\|w_i\|^2\le\tfrac1B\min\{\|w_j\|^2,\|w_k\|^2\}\quad(i\ \text{unlucky},j\in\mathcal W,k\in\mathcal U)",
-    reading="any constant, means in place of the worst pair: squared norms at T, batches of copies of two samples",
+    reading="any constant, at T, batches of copies of two samples: means over lucky neurons in place of their minimum, which is kinder",
 )
-def unlucky_neurons(lab: Laboratory) -> Verdict:
-    """Mean squares of a_i > 0 outside W over those inside at the end, xi = 1e-4; means are kinder than the worst pair."""
+def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
+    """Neurons with a_i > 0 in neither set against lucky ones at the end, xi = 1e-4: largest component, and mean squares."""
+    revived = "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES
+    largest, stays = over_batches(
+        lab, "unlucky component over lucky", "the largest component of unlucky over lucky neurons", -0.5, of_small, SMALL
+    )
     what = "the mean squared norm of unlucky over lucky neurons"
     printed, right = over_batches(lab, "unlucky over lucky", what, -1.0, of_small, SMALL)
-    return printed.correcting(
-        r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
-        right & near_symmetric(lab, "d1"),
-        "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES,
-    )
+    return {
+        "(42)": largest.correcting(
+            r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B", stays & near_symmetric(lab, "d1"), revived
+        ),
+        "(44)": printed.correcting(
+            r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
+            right & near_symmetric(lab, "d1"),
+            revived,
+        ),
+    }
 
 
 @claim(

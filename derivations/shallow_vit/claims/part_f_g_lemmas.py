@@ -222,7 +222,8 @@ def angles(lab: Laboratory) -> Verdict:
     return printed.correcting(
         r"\mathbb E\theta=\tfrac\pi2,\quad\mathbb E[\hat w\mid\hat w'\hat V>0]=\frac{\Gamma(m_a/2)}{\sqrt\pi\,\Gamma((m_a+1)/2)}\hat V",
         fixed,
-        "a random direction is nearly orthogonal to V, not parallel",
+        "a random direction is nearly orthogonal to V, not parallel; with signed deviations for angles (212) would say that the mean direction of lucky "
+        "neurons is near that of V, which the corrected form has",
     )
 
 

@@ -149,15 +149,15 @@ MANY = (10, 15, 20)
 
 def many_case(M: int, margin: float = 100.0) -> Case:
     """A case with M patterns in as many dimensions as the symmetric system has."""
-    return Case(M=M, alpha_s=0.5, alpha_c=0.05, d=M, m_a=M, m_b=M, m=2000, xi=1e-4, eta=0.02, margin=margin)
+    return Case(M=M, alpha_s=0.5, alpha_c=0.05, d=M, m_a=M, m_b=M, m=500, xi=1e-4, eta=0.05, margin=margin)
 
 
 def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Attention of the symmetric system for M = 10, 15, 20, with a network of 2000 neurons for M = 10."""
+    """Attention of the symmetric system for M = 10, 15, 20, with a network of 500 neurons for M = 10."""
     fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
     for k, M in enumerate(MANY):
         case = many_case(M)
-        pi = symmetric_runs.living(case, count=2000)
+        pi = symmetric_runs.living(case, count=500)
         run = symmetric_runs.flow(case, "auto", pi, rtol=1e-8)
         times = np.linspace(run.start_time, run.end_time, 150)
         rows = [symmetric_runs.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]
@@ -178,7 +178,7 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     )
     for name, (colour, _) in KINDS.items():
         axes[0].plot(net.times * net.case.eta, net.table[name], "o", color=colour, markersize=2.5)
-    axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 2000$")
+    axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 500$")
     axes[0].set(ylabel="attention on label-relevant tokens")
     axes[0].legend(fontsize=8, loc="upper left", bbox_to_anchor=(0.0, 0.99))
     return save_figure(fig, folder, "7")
