@@ -165,7 +165,7 @@ def needed(lab: Laboratory, cases: Sequence[Case], seeds: tuple[int, ...], share
         past: dict[int, float] = {}
         for N in (2, 8, 32, 128, 512, 2048, 8192):
             wide = sampled(case.alpha_s, case.alpha_c, bool(case.frozen), N).m  # (7)
-            past[N] = float(np.quantile(risks(lab, replace(case, N=N, m=wide, xi=wide**-0.5), seeds), share))
+            past[N] = float(np.quantile(risks(lab, replace(case, N=N, m=wide, xi=wide**-0.5), seeds), share, method="higher"))
             if past[N] < LEVEL:
                 break
         out.append(_crossing(list(past), list(past.values())))

@@ -162,7 +162,7 @@ def _end(run: Run) -> dict[str, float]:
     return {
         "nuisance over own": float(mean[2 : run.case.M].mean() / mean[0]),
         "u nuisance over own": float((u[:, 2:].mean(axis=1) / u[:, 0]).mean()),
-        "u other over own": float((u[:, 1] / u[:, 0]).mean()),
+        "u other over own": float((u[:, 1] / u[:, 0]).max()),
     }
 
 
@@ -218,6 +218,7 @@ def _keys(run: Run) -> dict[str, float]:
         "least late growth of keys": float((np.diff(late, axis=0) / late[:-1]).min()),
         "least late key": float(late.min()),
         "keys apart": float(abs(along[-1, 0] / along[-1, 1] - 1)),
+        "pull of other queries": min(float(run.made[k].G[0, 1:].sum() / run.made[k].G[0, 0]) for k in (end // 2, end - 1)),
     }
 
 

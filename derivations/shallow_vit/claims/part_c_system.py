@@ -24,8 +24,9 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import LABELS, Tables, before_margin, claim, gates, put, tables
+from .book import LABELS, THEOREM_1, Tables, before_margin, claim, gates, put, tables
 from .common_gradients import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
+from .common_seeds import in_every_run
 
 
 def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:
@@ -316,20 +317,20 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
     "Growth of keys and of queries",
     kind="inequality",
     uses=["Eq.125", "Eq.161"],
+    expect="fails",
     origin="proof",
     where="Proof of Claim 2, Eq. (163)",
-    parts=["order"],
-    hypotheses=(),
+    parts=["Q against K", "positive"],
+    hypotheses=THEOREM_1,
     statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-    reading="orthogonal patterns, so lambda = 0, and balanced features: Q = K; positivity late in training is Eq.136-140",
+    reading="lambda the inner product of any two patterns, small; K, Q the growth of query and key of pattern 1, second half of runs up to a margin",
 )
-def keys_and_queries(lab: Laboratory) -> Verdict:
-    """Rates of both along the features.
+def keys_and_queries(lab: Laboratory) -> dict[str, Verdict]:
+    """Rates of both along the features: with overlap the query of pattern 1 is moved by the other queries, too.
 
-    K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so
-    lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 =
-    r_1 (that G_11 > 0 late in training is Eq.136-140); M = 3 patterns, two neurons with weights a and -a, m_a = 2,
-    m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    With inner products lambda the key moves by eta sum_j G_j1 mu_j'mu_1 = (1 - lambda) eta G_11, as columns of G sum to zero,
+    the query by eta (G_11 + lambda sum_k G_1k), k other than 1. For orthogonal patterns and keys k_j q_j, queries r_j q_j
+    K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1. The sign of the sum over other queries is that of runs, lambda to 0.
     """
     t = tables(lab.toy())
     query, key = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0]], _diagonal(t))
@@ -337,7 +338,25 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     (G,) = graph.substitute([force(t, 0, 0, False)], _diagonal(t))
     ratio = ratio & equal({"K": (before_margin([query])[0], G * sym("k1"))}, positive=POSITIVE)
     same = graph.substitute([query, key], {sym("r1"): sym("k1")})
-    return ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
+    exact = ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
+    G11, G21, G31, G12, G13, overlap = (sym(name) for name in ("G11", "G21", "G31", "G12", "G13", "lambda"))
+    moved = G11 + overlap * (G21 + G31)  # of the key: the column of query 1
+    (closed,) = graph.substitute([moved], {G31: -G11 - G21})
+    with_overlap = identity(
+        {"Q": closed - (1 - overlap) * G11, "K": (G11 + overlap * G12 + overlap * G13) - (G11 + overlap * (G12 + G13))}
+    )
+    pulled = in_every_run(
+        lab, "other queries do not turn to pattern 1, so that Q >= (1 - lambda) K", lambda x: x["pull of other queries"] <= 0
+    )
+    grown = in_every_run(lab, "keys of both patterns grow", lambda x: x["least late growth of keys"] > 0)
+    return {
+        "Q against K": pulled.correcting(
+            r"Q=(1-\lambda)\eta G_{11},\quad K=\eta\big(G_{11}+\lambda\textstyle\sum_{k\ne1}G_{1k}\big)",
+            exact & with_overlap,
+            "nuisance queries are drawn to pattern 1, too, and move the query of pattern 1 where patterns overlap",
+        ).blaming("constant", "overlap-of-queries"),
+        "positive": grown,
+    }
 
 
 @claim(
@@ -470,7 +489,7 @@ def deviation_of_key(lab: Laboratory) -> dict[str, Verdict]:
     parts=["gamma and K_e"],
     hypotheses=(),
     statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
-    reading="balanced exact features, other logits 0, equal values of the other patterns; the printed difference of |S_1| read as |S| - |S_1|",
+    reading="at a state that starts have: balanced exact features, other logits 0, equal values of other patterns; the damaged denominator read as |S| - |S_1|",
 )
 def other_components(lab: Laboratory) -> Verdict:
     """All components of the query of pattern 1.

@@ -17,8 +17,9 @@ TRIED = {
     "Eq.92": "that no power of B can occur is exact; that the noise term is not zero in the middle of a run is generic and was measured",
     "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the constant 1/8 of the "
     "corrected form, were measured",
-    "Eq.55-59": "(57) and (56) are proved; tried for (58): the parts at the start are equal up to the counts, their growth needs gates of the other class, followed in runs; (59): no "
-    "power of B, exactly, and a part that is not zero, in runs",
+    "Eq.55-59": "(56) to (58) by proof or certificate; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
+    "Eq.162-170": "K and Q are exact with any overlap; tried for the sign of the sum over other queries: nuisance queries turn to pattern 1 where the output rewards it, which is an "
+    "average over samples whose sign at the first steps is random; later it was measured",
     "Eq.60": "tried: K = eta G_11 and G_11 is a covariance under attention, bounded above by proof (common_motion); the lower bound needs w'v_1 - w'v_j > 0 along the "
     "run, which the 21 equations give in numbers, not in closed form",
     "Eq.109-113": "that no power of B can occur is exact; that the mean step on nuisance features is not zero was measured, as its sign depends on sliding gates",

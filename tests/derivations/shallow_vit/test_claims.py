@@ -66,7 +66,7 @@ EXPECTED = {
     "Eq.161": ("fails", C),
     "Eq.83-hinge": ("fails", C),
     "X1": ("holds", P),
-    "Eq.162-170": ("holds", P),
+    "Eq.162-170": ("fails", M),
     "X2": ("holds", P),
     "Eq.141": ("fails", C),
     "Eq.128-132": ("fails", P),
