@@ -38,6 +38,7 @@ SPREAD = 0.01  # of the fraction of label-relevant tokens
 KINDS = 4  # steps to either side of alpha_*
 CONSTANT = 16  # for the one hidden in (11) and (13); set after pilot runs, in which 8 was too small
 LIKELY = 0.99  # the paper's probability
+SIZES = (2, 8, 32, 128, 512, 2048, 8192)
 
 
 def sampled(alpha: float, alpha_c: float = 0.0, frozen: bool = False, N: int = 2) -> Case:
@@ -163,9 +164,11 @@ def needed(lab: Laboratory, cases: Sequence[Case], seeds: tuple[int, ...], share
     out = []
     for case in cases:
         past: dict[int, float] = {}
-        for N in (2, 8, 32, 128, 512, 2048, 8192):
+        for N in SIZES[share > 0.5 :]:  # two samples are never enough for almost all
             wide = sampled(case.alpha_s, case.alpha_c, bool(case.frozen), N).m  # (7)
-            past[N] = float(np.quantile(risks(lab, replace(case, N=N, m=wide, xi=wide**-0.5), seeds), share, method="higher"))
+            past[N] = float(
+                np.quantile(risks(lab, replace(case, N=N, m=wide, xi=wide**-0.5), seeds), share, method="higher")
+            )
             if past[N] < LEVEL:
                 break
         out.append(_crossing(list(past), list(past.values())))

@@ -26,7 +26,8 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import LABELS, THEOREM_1, Tables, before_margin, claim, gates, put, tables
 from .common_gradients import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
-from .common_seeds import in_every_run
+from .common_seeds import CONFUSED, in_every_run, of_confused
+from .part_e_1_neurons import PULLED_BACK
 
 
 def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:
@@ -60,10 +61,9 @@ def network_and_losses(lab: Laboratory) -> Verdict:
 @claim(
     "Eq.21",
     "SGD step",
-    kind="identity",
+    kind="definition",
     uses=["Eq.16-20"],
     where="Algorithm 1, Eq. (21)",
-    parts=["step"],
     hypotheses=(),
     statement=r"W^{(t+1)}=W^{(t)}-\eta\tfrac1B\sum_{n\in\mathcal B_t}\nabla_W\ell,\quad W\in\{W_O,W_V,W_K,W_Q\}",
     reading="all four weights at once: the derived step is minus eta times the derivative of the derived loss",
@@ -142,7 +142,9 @@ def gradient_of_w_v(lab: Laboratory) -> dict[str, Verdict]:
     own, asked = c * w / (c * w + b), c * w * (1 + g) / (c * w * (1 + g) + b)
     missed = always_positive({"p_n - sum": asked - own}, positive=("c", "b", "w", "g"))
     up_to = always_positive({"(1 + g) sum - p_n": (1 + g) * own - asked}, positive=("c", "b", "w", "g"))
-    gap = identity({"1 - delta - gap": (1 - sym("delta")) - (1 - sym("delta")) ** 2 - sym("delta") * (1 - sym("delta"))})
+    gap = identity(
+        {"1 - delta - gap": (1 - sym("delta")) - (1 - sym("delta")) ** 2 - sym("delta") * (1 - sym("delta"))}
+    )
     sentence = (
         "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is (1 - delta)^2, less than "
         "the 1 - delta of p_n(0): the left side is below p_n(0)"
@@ -323,7 +325,7 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
     parts=["Q against K", "positive"],
     hypotheses=THEOREM_1,
     statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-    reading="lambda the inner product of any two patterns, small; K, Q the growth of query and key of pattern 1, second half of runs up to a margin",
+    reading="lambda the small inner product of any two patterns; K, Q the growth of query and key of pattern 1 late in runs; positive at alpha_# = 0.4",
 )
 def keys_and_queries(lab: Laboratory) -> dict[str, Verdict]:
     """Rates of both along the features: with overlap the query of pattern 1 is moved by the other queries, too.
@@ -346,16 +348,22 @@ def keys_and_queries(lab: Laboratory) -> dict[str, Verdict]:
         {"Q": closed - (1 - overlap) * G11, "K": (G11 + overlap * G12 + overlap * G13) - (G11 + overlap * (G12 + G13))}
     )
     pulled = in_every_run(
-        lab, "other queries do not turn to pattern 1, so that Q >= (1 - lambda) K", lambda x: x["pull of other queries"] <= 0
+        lab,
+        "other queries do not turn to pattern 1, so that Q >= (1 - lambda) K",
+        lambda x: x["pull of other queries"] <= 0,
     )
     grown = in_every_run(lab, "keys of both patterns grow", lambda x: x["least late growth of keys"] > 0)
+    what = "the mean of K over the second half is positive for pattern 1 or 2"
+    confused = in_every_run(lab, what, lambda x: x["K late"] > 0, of_confused, CONFUSED)
     return {
         "Q against K": pulled.correcting(
             r"Q=(1-\lambda)\eta G_{11},\quad K=\eta\big(G_{11}+\lambda\textstyle\sum_{k\ne1}G_{1k}\big)",
             exact & with_overlap,
             "nuisance queries are drawn to pattern 1, too, and move the query of pattern 1 where patterns overlap",
         ).blaming("constant", "overlap-of-queries"),
-        "positive": grown,
+        "positive": confused.correcting(
+            r"\alpha_\#=\tfrac1{20}:\ K,Q>0\text{ for large }t", grown, PULLED_BACK
+        ).blaming("proof", "queries-of-confusion"),
     }
 
 

@@ -138,7 +138,7 @@ def value_vectors(lab: Laboratory) -> dict[str, Verdict]:
     parts=["error"],
     hypotheses=THEOREM_1,
     statement=r"\|z_j(t)\|\le\sigma+\tau",
-    reading="z_j(t) is what the sums of Claim 3 leave, with the coefficients of the own pattern",
+    reading="z_j(t) is what the sums of Claim 3 leave, with coefficients of the own token (of its pattern for tau = 0)",
 )
 def error_stays(lab: Laboratory) -> Verdict:
     """One step moves a value by exactly its sum, so what the sums leave is the error of the start, which Assumption 2 bounds."""

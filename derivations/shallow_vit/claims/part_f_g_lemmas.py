@@ -140,9 +140,7 @@ def size_of_cap(lab: Laboratory) -> dict[str, Verdict]:
         small = cap_ratio(10, as_ball(Fraction(1, 2)))
         right = cap_ratio(10, flint.arb.pi() / 2 - as_ball(Fraction(1, 5)))
         fails = bool(small < right)
-    sentence = (
-        f"at phi = 1/2, m_a = 10, M = 5, which (205) allows, the left side is {float(small):.4f} and the right side {float(right):.4f}"
-    )
+    sentence = f"at phi = 1/2, m_a = 10, M = 5, which (205) allows, the left side is {float(small):.4f} and the right side {float(right):.4f}"
     steps = [Fraction(k, 16) for k in range(1, 25)]
 
     def larger(case: tuple[int, Fraction]) -> bool:
@@ -150,13 +148,17 @@ def size_of_cap(lab: Laboratory) -> dict[str, Verdict]:
             m_a, phi = case
             return bool(cap_ratio(m_a, as_ball(phi)) < cap_ratio(m_a, as_ball(phi + Fraction(1, 16))))
 
-    grows = enumerate_all(list(product(range(4, 21), steps)), larger, "pairs (m_a, phi), ratio at phi below that at phi + 1/16").proving(
+    grows = enumerate_all(
+        list(product(range(4, 21), steps)), larger, "pairs (m_a, phi), ratio at phi below that at phi + 1/16"
+    ).proving(
         "the integrand t^((m_a - 3)/2) (1 - t)^(-1/2) is positive, so the ratio grows with phi up to pi/2 for every m_a"
     )
     return {
         "first step": decided(not fails, Witness(sentence, {}), Evidence.CERTIFICATE)
         .correcting(
-            r"\phi\ge\tfrac\pi2-\Theta(\tfrac1M)", grows, "the ratio grows with phi; lucky neurons fill a half sphere, phi = pi/2"
+            r"\phi\ge\tfrac\pi2-\Theta(\tfrac1M)",
+            grows,
+            "the ratio grows with phi; lucky neurons fill a half sphere, phi = pi/2",
         )
         .blaming("misprint", "reversed-angle"),
         "last steps": last,

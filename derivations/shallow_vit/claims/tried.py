@@ -35,10 +35,11 @@ TRIED = {
     "m = 1000 is a probability, which was counted over starts",
     "Prop.2": "level: by certificate, given that training ends at eta T = Theta(1), which is measured: a lower bound of dF/dt needs the share of living neurons; tried for all queries: the "
     "ceiling is exact for equal logits of both patterns, which the symmetric system has and networks approach",
-    "Prop.2-rate": "tried: with a far margin the rate is seen (Beyond.rate); with margin 1 the motion ends, so there is nothing to prove or measure",
 }
 
 
 def reasoned(id: str, verdict: Verdict) -> Verdict:
     """The same verdict with what was tried, where it is a measurement."""
-    return verdict.adding(why_measured=TRIED[id]) if id in TRIED and verdict.evidence == Evidence.MEASUREMENT else verdict
+    return (
+        verdict.adding(why_measured=TRIED[id]) if id in TRIED and verdict.evidence == Evidence.MEASUREMENT else verdict
+    )

@@ -160,7 +160,7 @@ def many_case(M: int, margin: float = 100.0) -> Case:
 
 
 def mirrored_neurons(case: Case, pi: float) -> class_network.Run:
-    """The symmetric system as a network of two mirrored neurons that stand for a share pi each, from a start of size 1e-6.
+    """The symmetric system as two mirrored neurons that stand for a share pi each, from a start of size 1e-6.
 
     Its equations need not be derived for every M; steps of 0.02 end within 1e-4 of its flow.
     """
