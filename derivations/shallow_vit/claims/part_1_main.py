@@ -40,8 +40,7 @@ from .book import NUMBERS, PRINTED, THEOREM_1, claim, point
 from .common_motion import TIME, too_slow
 from .common_runs import BY_STEP, MAIN, off_recursion, prototypes
 from .common_samples import never_zero, no_margin, risks, sampled, small_risk
-from .common_seeds import CONFUSED, SEEDS, in_every_run, of_confused, over_steps
-from .part_e_1_neurons import PULLED_BACK
+from .common_seeds import CONFUSED, PULLED_BACK, SEEDS, in_every_run, of_confused, over_steps
 
 NOISY = Case(
     M=5,

@@ -26,8 +26,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import LABELS, THEOREM_1, Tables, before_margin, claim, gates, put, tables
 from .common_gradients import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
-from .common_seeds import CONFUSED, in_every_run, of_confused
-from .part_e_1_neurons import PULLED_BACK
+from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused
 
 
 def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:

@@ -62,10 +62,6 @@ def lucky_neurons(lab: Laboratory) -> Verdict:
     return near_symmetric(lab, "d1", "d2")
 
 
-PULLED_BACK = (
-    "lucky neurons are also active on pattern 1 queries of - samples, which pull keys and queries of pattern 1 back; (8) does not say that label-relevant "
-    "queries outweigh them"
-)
 #: a share that was set after runs from other starts, in which up to two percent of these neurons were switched off
 SHARE = 0.95
 ALMOST = r"\text{for at least 95 percent of }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"

@@ -27,8 +27,7 @@ from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, THEOREM_1, K, Q, at, b, c, claim, definition_1, eps
 from .common_equations import dot
 from .common_motion import STEPS, TIME, too_slow
-from .common_seeds import CONFUSED, in_every_run, of_confused
-from .part_e_1_neurons import PULLED_BACK
+from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused
 
 w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
 

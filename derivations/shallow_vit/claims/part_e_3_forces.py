@@ -26,6 +26,7 @@ from .common_motion import EXACT, STEPS, TIME, n, too_slow
 from .common_samples import PAIR, no_margin
 from .common_seeds import (
     CONFUSED,
+    PULLED_BACK,
     SMALL,
     in_every_run,
     near_symmetric,
@@ -34,7 +35,7 @@ from .common_seeds import (
     over_batches,
     over_steps,
 )
-from .part_e_1_neurons import COPIES, PULLED_BACK
+from .part_e_1_neurons import COPIES
 
 
 def outgrown(lab: Laboratory, what: str) -> Verdict:
