@@ -3,7 +3,7 @@ r"""Finite width against the symmetric system: logits of class-level networks af
 Networks have random neurons of size :math:`\xi = 10^{-2}/\sqrt m` and the features p, q without errors. The symmetric
 recursion has the fraction pi of living neurons, found with the same ratio of step and start size, since steps that are
 long beside the start let fewer neurons live. What differs is how many neurons of a finite network live, and the start
-that is small but not zero. A number is over four networks: the number of living neurons is nearly the only thing that is
+that is small but not zero. A number is over four networks: the share of living neurons is nearly all that is
 random, so that one network is as near to zero as a normal variable is.
 """
 

@@ -87,7 +87,7 @@ def of_main(lab: Laboratory, seed: int) -> dict[str, float]:
 
 #: other fractions inside (8), with step sizes that need some 100 steps; m is far above M^2 log N
 ELSEWHERE = (
-    replace(MAIN, alpha_s=0.1, alpha_c=0.0, eta=0.4),
+    replace(MAIN, m=600, xi=600**-0.5, alpha_s=0.1, alpha_c=0.0, eta=0.4),
     replace(MAIN, m=400, xi=400**-0.5, alpha_s=0.5, alpha_c=0.3, eta=0.3),
 )
 

@@ -623,6 +623,7 @@ def token_steps(lab: Laboratory, case: Case, seed: int) -> int:
     uses=["Thm.1", "Asm.1"],
     expect="undecided",
     insensitive="intervals that are too wide to decide, on every system",
+    level="full",
     origin="text",
     where="Remark 3",
     parts=["sigma", "delta", "samples"],

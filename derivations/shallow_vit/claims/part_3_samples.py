@@ -171,6 +171,7 @@ def frozen_samples(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Thm.1", "Rem.3"],
     expect="undecided",
+    level="full",
     insensitive="an interval that is too wide to decide, on every system",
     origin="text",
     where="Section 3.1, (P1): iterations",
@@ -263,7 +264,7 @@ def losses_after(lab: Laboratory, rule: str) -> list[float]:
     parts=["random", "label-irrelevant", "noisy"],
     hypotheses=(),
     statement=r"\text{test loss: unchanged if random tokens are removed; lower if label-irrelevant or noisy tokens are removed}",
-    reading="unit tokens, a third of them noisy, 20 steps: mean loss of 20 starts with 15 and 30 percent removed, over that with all",
+    reading="20 steps, before training ends; unit tokens, a third of them noisy: mean loss of 20 starts with 15 and 30 percent removed, over that with all",
 )
 def removal_and_loss(lab: Laboratory) -> dict[str, Verdict]:
     """Ratios of means; training and test samples lose tokens alike."""

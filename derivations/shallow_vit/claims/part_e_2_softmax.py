@@ -143,6 +143,7 @@ SMALLER = (
     "the change of attention grows with E, the printed bound falls with it: it is enough to take the smaller of e to the growth of the gap "
     "and e^(K Q^2) for both, and each is at least 1 + K/2"
 )
+EACH = "one other token has between 1/(1 + R) and 1 + R times the mean attention of all other tokens: one more factor 1 + R"
 
 
 def odds_off(node: graph.Node) -> tuple[graph.Node, graph.Node]:
@@ -263,8 +264,10 @@ def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     level = 1 / (c * w + b)  # w = e^{(1 + K) Q^2 - eps Q}
     below = {f"odds off, {k}": (1 + R) * level - odds for k, odds in enumerate(odds_off(level))}
     return {
-        "(47)": always_positive(below, positive=("c", "b", "w", "R")).with_constants(constant="1 + R of Eq.126-127"),
-        "(48)": exact & step_of_the_gap() & change.proving(SMALLER).with_constants(constant="1/(2 (1 + R))"),
+        "(47)": always_positive(below, positive=("c", "b", "w", "R"))
+        .proving(EACH)
+        .with_constants(constant="(1 + R)^2"),
+        "(48)": exact & step_of_the_gap() & change.proving(SMALLER, EACH).with_constants(constant="1/(2 (1 + R)^2)"),
     }
 
 

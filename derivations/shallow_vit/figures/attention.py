@@ -16,7 +16,7 @@ from ..setting import Case
 from ..special import bounds, class_network, image_tokens, network, observables, sparsify, symmetric_runs
 from .sizes import FULL, QUICK, Size
 
-ATTENTION = Case(L=40, N=12, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
+ATTENTION = Case(L=40, N=8, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
 KINDS = {
     "rel_s": ("C0", "label-relevant queries"),
     "rel_c": ("C1", "confusion queries"),

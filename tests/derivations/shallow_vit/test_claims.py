@@ -11,13 +11,16 @@ import pytest
 
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.common_runs import MAIN
+from derivations.shallow_vit.claims.part_1_main import falling
 from derivations.shallow_vit.laboratory import Laboratory
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import class_network, network
 from odesys.papers.laboratory import Part
+from odesys.papers.measurement import Measurement
 from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
 from odesys.terminal import silent
+from odesys.verdicts import Evidence
 from tests.claim_tables import check_book, check_outcomes
 
 P, C, M = "proof", "certificate", "measurement"
@@ -161,10 +164,12 @@ EXPECTED = {
     "Beyond.heads-drift": ("holds", M),
 }
 FULL = (
+    "Rem.3",
     "Beyond.gain",
     "Rem.2-samples",
     "Beyond.samples-gap",
     "Fig.3",
+    "P1-iterations",
     "Fig.1b",
     "Fig.5",
     "Beyond.drift",
@@ -199,6 +204,24 @@ def test_what_fails_as_printed_has_a_witness_and_a_reason(outcomes) -> None:
             verdict = outcomes[id].verdict
             fixed = [part.corrected for part in verdict.parts.values() or [verdict] if part.as_stated == "fails"]
             assert verdict.witness and all(each.why and each.as_stated == "holds" for each in fixed), id
+
+
+@pytest.mark.slow
+def test_statements_and_steps_that_are_measured_say_what_was_tried(outcomes) -> None:
+    for id, outcome in outcomes.items():
+        if outcome.claim.scored and outcome.claim.origin in ("statement", "proof"):
+            for part in outcome.verdict.parts.values() or [outcome.verdict]:
+                assert part.evidence != Evidence.MEASUREMENT or len(part.details["why_measured"]) > 40, id
+
+
+def test_means_fall_only_where_an_interval_says_so() -> None:
+    start = np.linspace(0.9, 1.1, 40)
+    points = [{"alpha_s": 0.1}, {"alpha_s": 0.2}]
+    answers = {
+        factor: falling(Measurement("T", points, [start, factor * start[::-1]], tuple(range(40))), "ratio").as_stated
+        for factor in (0.8, 0.99, 1.2)
+    }
+    assert answers == {0.8: "holds", 0.99: "undecided", 1.2: "fails"}
 
 
 @pytest.mark.nightly
