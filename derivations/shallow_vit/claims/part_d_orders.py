@@ -50,7 +50,7 @@ def growth_34(step: Node) -> Node:
 
 
 def lucky_part(first: Node, second: Node) -> tuple[Node, Node]:
-    """The two terms of (56); `first` is eta t^2 and `second` is eta t times its square."""
+    """The two terms of (56) as (66) has them (in (56) one factor m more is printed in the first); `first` is eta t^2 and `second` is eta t times its square."""
     outside = alpha * m / a
     one = outside * xi * first * alpha * m / a**2 * (alpha * p / 4 - error) * p
     two = outside * m * alpha * p / (2 * a) * second * (growth_34(graph.ONE)) ** 2
@@ -69,10 +69,10 @@ def lucky_part(first: Node, second: Node) -> tuple[Node, Node]:
     parts=["terms"],
     hypotheses=(),
     statement=r"(56)\ge1,\ \text{first step: letting}\ a=\sqrt m,\ \xi=1/\sqrt m",
-    reading="most of the display is lost; what its first step says: (56) with these choices, which leaves no m",
+    reading="most of the display is lost; what its first step says, with the first line as (66) has it, one m less than (56): no m is left",
 )
 def margin_condition(lab: Laboratory) -> Verdict:
-    """The two terms of (56) as printed, with these choices: both are free of m, with eta T^2 and eta^3 T^5.
+    """The two terms as (66) has them, with these choices: both are free of m, with eta T^2 and eta^3 T^5.
 
     The second one is 1 at T = (32/p^3)^{1/5} eta^{-3/5} alpha^{-6/5}; the power of alpha in T is judged at (70).
     """
@@ -153,7 +153,7 @@ def unlucky_against_lucky(lab: Laboratory) -> Verdict:
     parts=["sum"],
     hypotheses=(),
     statement=r"\sum_{b=1}^Tb^{o_1}p_n(b)^{o_2}\gtrsim T^{o_1+1}p_n(T)^{o_2}",
-    reading="attention between p_n(0) and 1, exponents o_1 from 0 to 6",
+    reading="given p_n(0) <= p_n(b) <= 1 (see Eq.149-150), whole o_1 up to 6; the constant p_n(0)^o_2/(o_1 + 1) depends on alpha_*",
 )
 def sums_of_powers(lab: Laboratory) -> Verdict:
     """Each summand of the telescope, with b = 1 + r.
