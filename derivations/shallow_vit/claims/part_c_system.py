@@ -119,15 +119,14 @@ def gradient_of_w_o(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.16-20"],
     origin="proof",
-    expect="fails",
-    where="Proof of Claim 3, Eqs. (189)-(191)",
+    where="Proof of Claim 3, Eqs. (189), (191)",
     source="damaged",
-    parts=["(189), (191)", "(190)"],
+    parts=["gradient"],
     hypotheses=(),
-    statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_V=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_l\sum_ia_{(l)i}\mathbb 1[\cdot]W_{O(i,\cdot)}^\top\mathrm{softmax}^\top X^{n\top},\qquad\sum_{s\in S_1}\mathrm{softmax}_s\ge p_n(t)\ (190)",
-    reading="y inside the sum, as (191) has it (outside and without index in our text), while no margin is reached; (190) at the start of Eq.30",
+    statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_V=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_l\sum_ia_{(l)i}\mathbb 1[\cdot]W_{O(i,\cdot)}^\top\mathrm{softmax}^\top X^{n\top}",
+    reading="y inside the sum, as (191) has it (outside and without index in our text), while no margin is reached; every entry of the toy",
 )
-def gradient_of_w_v(lab: Laboratory) -> dict[str, Verdict]:
+def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """Rates of the values.
 
     Y^n inside the sum; while no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons
@@ -135,28 +134,41 @@ def gradient_of_w_v(lab: Laboratory) -> dict[str, Verdict]:
     samples, neurons and tokens).
     """
     flow = lab.toy()
-    found = equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
-    # own attention at a gap of logits, e^(1 - delta) = e^gap (1 + g): (190) asks for the larger odds
-    c, b, w, g = (sym(name) for name in ("c", "b", "w", "g"))
+    return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
+
+
+@claim(
+    "Eq.190",
+    "Attention on pattern 1 against p_n",
+    kind="inequality",
+    uses=["Eq.30"],
+    expect="fails",
+    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
+    origin="proof",
+    where="Proof of Claim 3, Eq. (190)",
+    parts=["bound"],
+    hypotheses=(),
+    fault="constant",
+    cause="errors-of-logits",
+    statement=r"\sum_{s\in S_1}\mathrm{softmax}(x_s^\top W_K^\top W_Qx_l)\ge p_n(t),\quad l\in S_1",
+    reading="no hidden constant: the start of Eq.30, W_K = W_Q = diag(1 - delta, 1, ..), tau = 0",
+)
+def attention_against_p(lab: Laboratory) -> Verdict:
+    """Own attention at a gap of logits, e^(1 - delta) = e^gap (1 + g): (190) asks for the larger odds."""
+    c, b, w, g, delta = (sym(name) for name in ("c", "b", "w", "g", "delta"))
     own, asked = c * w / (c * w + b), c * w * (1 + g) / (c * w * (1 + g) + b)
     missed = always_positive({"p_n - sum": asked - own}, positive=("c", "b", "w", "g"))
     up_to = always_positive({"(1 + g) sum - p_n": (1 + g) * own - asked}, positive=("c", "b", "w", "g"))
-    gap = identity(
-        {"1 - delta - gap": (1 - sym("delta")) - (1 - sym("delta")) ** 2 - sym("delta") * (1 - sym("delta"))}
-    )
+    gap = identity({"1 - delta - gap": (1 - delta) - (1 - delta) ** 2 - delta * (1 - delta)})
     sentence = (
-        "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is (1 - delta)^2, less than "
-        "the 1 - delta of p_n(0): the left side is below p_n(0)"
+        "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is "
+        "(1 - delta)^2, less than the 1 - delta of p_n(0): the left side is below p_n(0)"
     )
-    refuted_190 = decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {}))
-    return {
-        "(189), (191)": found,
-        "(190)": refuted_190.correcting(
-            r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
-            up_to & gap,
-            "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
-        ).blaming("constant", "errors-of-logits"),
-    }
+    return decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {})).correcting(
+        r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
+        up_to & gap,
+        "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
+    )
 
 
 @claim(
@@ -429,22 +441,20 @@ def update_of_query(lab: Laboratory) -> Verdict:
     "Deviation of a key from the mean key",
     kind="identity",
     uses=["Eq.125"],
-    expect="fails",
     origin="proof",
-    where="Proof of Claim 2, Eqs. (128), (129), (132)",
-    parts=["(128), (129)", "(132)"],
+    where="Proof of Claim 2, Eqs. (128), (129)",
+    parts=["beta_1"],
     hypotheses=(),
-    statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\gtrsim\phi_n(|S|-|S_1|),\quad|\zeta_l'|\le\beta_1\tfrac{|S_l|}{|S|-|S_1|},\ l\ge2",
-    reading="(128), (129): other logits 0, with errors up to the constant of Eq.126-127; (132) has no hidden constant: a start of Assumption 1",
+    statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\gtrsim\phi_n(|S|-|S_1|)",
+    reading="exact features of equal length and other logits 0, where (129) is an equality; with errors up to the constant of Eq.126-127",
 )
-def deviation_of_key(lab: Laboratory) -> dict[str, Verdict]:
-    """Softmax at zero other logits, the derived rate with equal other values, and a start whose other logits differ.
+def deviation_of_key(lab: Laboratory) -> Verdict:
+    """Softmax at zero other logits, and the derived rate with equal other values.
 
     S and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 -
-    A_11 = phi (|S| - |S_1|), an equality; what multiplies q_1 in the derived step of the query is A_11 (u_1 - mean) =
-    A_11 beta_1 (u_1 - u_other) per neuron. With W_Q = 1 and W_K a rotation of the first two axes by an angle with sine
-    7/25 and cosine 24/25 errors are 0.283 and norms 1; the logits of query 1 are 24/25, 7/25, 0, so that zeta_2' /
-    beta_1 is |S_2| e^(7/25) over |S_2| e^(7/25) + |S_3|.
+    A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|); what multiplies q_1 in the derived step of the
+    query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; M = 3 patterns, two neurons with weights a and -a,
+    m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
     """
     t = tables(lab.toy())
     balanced = _diagonal(t) | {t.Q[0, 0]: sym("k1")}
@@ -463,6 +473,30 @@ def deviation_of_key(lab: Laboratory) -> dict[str, Verdict]:
     )
     (own,) = graph.substitute([A1], alike)
     derived = equal({"rate": (rate, sym("k1") * weights * own * (1 - own))}, positive=POSITIVE)
+    return exact & derived
+
+
+@claim(
+    "Eq.132",
+    "Other components of the deviation",
+    kind="inequality",
+    uses=["Eq.128-132"],
+    expect="fails",
+    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
+    origin="proof",
+    where="Proof of Claim 2, Eq. (132)",
+    parts=["bound"],
+    hypotheses=(),
+    fault="constant",
+    cause="errors-of-logits",
+    statement=r"|\zeta_l'|\le\beta_1^n\tfrac{|S_l|}{|S|-|S_1|},\quad l\ge2",
+    reading="no hidden constant: a start of Assumption 1 whose other logits differ; (131) writes r_l for keys",
+)
+def other_parts_of_deviation(lab: Laboratory) -> Verdict:
+    """With W_Q = 1 and W_K a rotation of the first two axes with sine 7/25 the logits of query 1 are 24/25, 7/25, 0.
+
+    Errors are sqrt(2 - 48/25) = 0.283 and norms 1. So zeta_2'/beta_1 is |S_2| e^(7/25) over |S_2| e^(7/25) + |S_3|.
+    """
     c2, c3, g = sym("c2"), sym("c3"), sym("g")  # e^(7/25) = 1 + g
     share, printed = c2 * (1 + g) / (c2 * (1 + g) + c3), c2 / (c2 + c3)
     above = always_positive({"zeta_2 - bound": share - printed}, positive=("c2", "c3", "g"))
@@ -470,19 +504,14 @@ def deviation_of_key(lab: Laboratory) -> dict[str, Verdict]:
     sine, cosine = Fraction(7, 25), Fraction(24, 25)
     inside = sine**2 + cosine**2 == 1 and 2 - 2 * cosine < Fraction(1, 4)
     sentence = (
-        "at W_Q = 1, W_K a rotation of the first two axes with sine 7/25 (errors 0.283, below 1/2, norms 1, tau = 0) |zeta_2'| is beta_1 |S_2| e^0.28/(|S_2| "
-        "e^0.28 + |S_3|), above the right side for all counts of three patterns"
+        "at W_Q = 1, W_K a rotation of the first two axes with sine 7/25 (errors 0.283, below 1/2, norms 1, tau = 0) |zeta_2'| is "
+        "beta_1 |S_2| e^0.28/(|S_2| e^0.28 + |S_3|), above the right side for all counts of three patterns"
     )
-    return {
-        "(128), (129)": exact & derived,
-        "(132)": decided(not (inside and above.as_stated == HOLDS), Witness(sentence, {}))
-        .correcting(
-            r"|\zeta_l'|\le e^d\,\beta_1\tfrac{|S_l|}{|S|-|S_1|},\ d\text{ the largest difference of the other logits}",
-            up_to,
-            "the other logits are not equal with errors, nor later in training",
-        )
-        .blaming("constant", "errors-of-logits"),
-    }
+    return decided(not (inside and above.as_stated == HOLDS), Witness(sentence, {})).correcting(
+        r"|\zeta_l'|\le e^d\,\beta_1\tfrac{|S_l|}{|S|-|S_1|},\ d\text{ the largest difference of the other logits}",
+        up_to,
+        "the other logits are not equal with errors, nor later in training",
+    )
 
 
 @claim(
