@@ -412,8 +412,10 @@ def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
     x, e = 1 + g, 1 + h
     p, shown = alpha * e / (alpha * e + rest * x), alpha / (alpha + rest * x)
     rows = {"p_n(0) - shown": p - shown, "e shown - p_n(0)": e * shown - p}
-    names = {"positive": ("alpha", "rest", "h"), "nonnegative": ("g",)}
-    level = always_positive({"p_n(0) - alpha e^{-eps}": p - alpha / (x * (alpha + rest))}, **names)
+    positive, nonnegative = ("alpha", "rest", "h"), ("g",)
+    level = always_positive(
+        {"p_n(0) - alpha e^{-eps}": p - alpha / (x * (alpha + rest))}, positive=positive, nonnegative=nonnegative
+    )
     ((small, _),) = leading_orders(graph.substitute([p], {alpha: 1 / n, rest: 1 - 1 / n}), "n")
     sentence = "as alpha tends to 0, with any errors, p_n(0) is of the order alpha, as (78) says, while the right side is a constant"
     what = "p_n(t) >= p_n(0) at some time of the second half"
@@ -423,7 +425,7 @@ def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
         "later": confused.correcting(
             r"\alpha_\#=\tfrac1{20}:\ p_n(t)\ge p_n(0)\text{ for large }t", grown, PULLED_BACK
         ).blaming("proof", "queries-of-confusion"),
-        "start": always_positive(rows, **names).with_constants(constant="e"),
+        "start": always_positive(rows, positive=positive, nonnegative=nonnegative).with_constants(constant="e"),
         "level": decided(small == 0, Witness(sentence, {}))
         .correcting(r"p_n(0)\ge\alpha_*e^{-\epsilon}", level, "the fraction in Theta is of the order alpha, not 1")
         .blaming("proof", "power-of-alpha"),
