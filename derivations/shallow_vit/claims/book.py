@@ -15,6 +15,7 @@ from odesys import ClaimBook, Evidence, Node, Symbol, Verdict, Witness, graph, s
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import bounds
+from .tried import reasoned
 
 SYMBOLS = (
     Symbol("M", "M", "number of patterns", "whole", low=3),
@@ -25,6 +26,7 @@ SYMBOLS = (
     Symbol("B", "B", "batch size", "whole"),
     Symbol("alpha_s", r"\alpha_*", "fraction of label-relevant tokens", "unit"),
     Symbol("alpha_c", r"\alpha_\#", "fraction of confusion tokens", "nonnegative"),
+    Symbol("gap", r"\alpha_*-\alpha_\#", "gap of the two fractions", "positive"),
     Symbol("eta", r"\eta", "step size", "positive"),
     Symbol("xi", r"\xi", "standard deviation of W_O at the start", "positive"),
     Symbol("sigma", r"\sigma", "error of the value features", "nonnegative"),
@@ -92,7 +94,9 @@ def claim(
         @wraps(check)
         def checked(lab: Laboratory) -> Any:
             found = check(lab)
-            return dressed(found) if isinstance(found, Verdict) else {name: dressed(v) for name, v in found.items()}
+            if isinstance(found, Verdict):
+                return reasoned(id, dressed(found))
+            return {name: reasoned(id, dressed(verdict)) for name, verdict in found.items()}
 
         book.claim(id, title, **options)(checked)
         return check

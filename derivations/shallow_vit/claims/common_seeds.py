@@ -70,9 +70,68 @@ def of_main(lab: Laboratory, seed: int) -> dict[str, float]:
     """A run to margin 1 from xi = 1/sqrt(m): gates, coefficients, steps, parts of the output and of the force on query 1."""
     run = lab.train(MAIN, seed, every=1)
     with np.errstate(all="ignore"):  # a broken run may stand still
-        out = kept(run) | _coefficients(run) | _steps(run) | _end(run) | _output(run) | _force(run) | _values(run)
+        out = (
+            kept(run)
+            | _coefficients(run)
+            | _steps(run)
+            | _end(run)
+            | _output(run)
+            | _force(run)
+            | _values(run)
+            | _keys(run)
+        )
+        out |= shares_of(run)
         out |= {"reached": float(run.fitted), "pruned well": _pruned(run)}
         return out | {f"attention {name}": value for name, value in attention(run).items()}
+
+
+#: other fractions inside (8), with step sizes that need some 100 steps; m is far above M^2 log N
+ELSEWHERE = (
+    replace(MAIN, m=600, xi=600**-0.5, alpha_s=0.1, alpha_c=0.0, eta=0.4),
+    replace(MAIN, m=400, xi=400**-0.5, alpha_s=0.5, alpha_c=0.3, eta=0.3),
+)
+
+
+PULLED_BACK = (
+    "lucky neurons are also active on pattern 1 queries of - samples, which pull keys and queries of pattern 1 back; (8) does not say that label-relevant "
+    "queries outweigh them"
+)
+#: nearly as many confusion as label-relevant tokens, which (8) allows without errors
+CONFUSED = replace(MAIN, m=200, xi=200**-0.5, alpha_c=0.4)
+
+
+@computed_once
+def of_confused(lab: Laboratory, seed: int) -> dict[str, float]:
+    """A run with many confusion tokens: keys, mean K of the second half, and what label-relevant queries gain on their own pattern."""
+    run = lab.train(CONFUSED, seed, every=1)
+    on = before_end(run)
+    end = len(on) if on.all() else int(np.argmin(on))
+    with np.errstate(all="ignore"):
+        gain = attention(run)["rel_s"] - attention(run, 0)["rel_s"]
+        late = np.array([np.diag(made.G)[:2] for made in run.made[end // 2 : end]])
+        return _keys(run) | {"attention gained": gain, "K late": float(late.mean(axis=0).max())}
+
+
+@computed_once
+def of_elsewhere(lab: Laboratory, seed: int) -> dict[str, float]:
+    """Least shares, over runs at other fractions, of lucky neurons with the right sign that do what Claim 1 says at all steps."""
+    found = [shares_of(lab.train(case, seed, every=1)) for case in ELSEWHERE]
+    return {name: min(of_main(lab, seed)[name], *(each[name] for each in found)) for name in found[0]}
+
+
+def shares_of(run: Run) -> dict[str, float]:
+    """Shares of lucky neurons with the right sign: active at all steps, with half of (31), (32), and steps with the sign of (98)."""
+    x, part, on = series(run), groups(run), before_end(run)
+    scale = 0.25 * run.case.alpha_s / np.sqrt(run.case.m)
+    first, second = scale * x["A"][on, 0, 0, 0][:, None], scale * x["A"][on, 1, 1, 1][:, None]
+    steps = np.diff(x["w"][:, :, 0], axis=0)[on[:-1]][:, part["W+"]]
+    gates = kept(run)
+    return {
+        "share kept": min(gates["kept W+"], gates["kept U-"]),
+        "share with C_1": float((x["C"][on][:, part["W+"], 0] >= first / 2).all(axis=0).mean()),
+        "share with C_2": float((x["C"][on][:, part["U-"], 1] >= second / 2).all(axis=0).mean()),
+        "share of steps": float((steps > 0).all(axis=0).mean()),
+    }
 
 
 @computed_once
@@ -84,7 +143,10 @@ def of_small(lab: Laboratory, seed: int) -> dict[str, float]:
     with np.errstate(all="ignore"):
         out = kept(run) | scalars_of(run.states[place], run.made[place], run.data, run.case.m)
         square = (run.state.w**2).sum(axis=1)
-        out["unlucky over lucky"] = float(square[(a > 0) & ~part["W"]].mean() / square[part["W+"]].mean())
+        unlucky = (a > 0) & part["unlucky"]
+        out["unlucky over lucky"] = float(square[unlucky].mean() / square[part["W+"]].mean())
+        along = run.state.w @ run.start.v.T  # on p_1, .., p_M: features have no errors here
+        out["unlucky component over lucky"] = float(along[unlucky].max() / along[part["W+"], 0].mean())
         out["step of unlucky"] = float(
             np.abs((run.made[place].C @ run.states[place].v)[part["unlucky"], 0]).max() * root
         )
@@ -159,7 +221,7 @@ def _end(run: Run) -> dict[str, float]:
     return {
         "nuisance over own": float(mean[2 : run.case.M].mean() / mean[0]),
         "u nuisance over own": float((u[:, 2:].mean(axis=1) / u[:, 0]).mean()),
-        "u other over own": float((u[:, 1] / u[:, 0]).mean()),
+        "u other over own": float((u[:, 1] / u[:, 0]).max()),
     }
 
 
@@ -199,6 +261,27 @@ def _pruned(run: Run) -> float:
     rows = np.arange(len(own))
     others = np.where(np.arange(each.shape[1]) == own[:, None], -np.inf, each).max(axis=1)
     return float((each[rows, own] > others).all())
+
+
+def _keys(run: Run) -> dict[str, float]:
+    """Parts of keys along q_1, q_2: least relative growth at a step and least length in the second half, and how far apart at T.
+
+    Up to the step at which the first sample reaches its margin: from there one class drives both.
+    """
+    along = np.array([np.einsum("ja,ja->j", state.kappa[:2], run.start.kappa[:2]) for state in run.states])
+    along = along / along[0]
+    on = before_end(run)
+    end = len(on) if on.all() else int(np.argmin(on))
+    late = along[end // 2 : end + 1]
+    return {
+        "least late growth of keys": float((np.diff(late, axis=0) / late[:-1]).min()),
+        "least late key": float(late.min()),
+        "longest late key": float(late.max()),
+        "keys apart": float(abs(along[-1, 0] / along[-1, 1] - 1)),
+        "pull of other queries": min(
+            float(run.made[k].G[0, 1:].sum() / run.made[k].G[0, 0]) for k in (end // 2, end - 1)
+        ),
+    }
 
 
 def _values(run: Run) -> dict[str, float]:

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from odesys import ONE, ZERO, Node, Verdict, entry_pairs, equal, graph, identity, num, sym
+from odesys import (
+    HOLDS,
+    ONE,
+    ZERO,
+    Node,
+    Verdict,
+    Witness,
+    always_positive,
+    decided,
+    entry_pairs,
+    equal,
+    graph,
+    identity,
+    num,
+    sym,
+)
 
 from ..laboratory import Laboratory
-from .book import LABELS, Tables, before_margin, claim, gates, put, tables
+from .book import LABELS, THEOREM_1, Tables, before_margin, claim, gates, put, tables
 from .common_gradients import POSITIVE, force, gradient_k, gradient_o, gradient_q, gradient_v
+from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused
 
 
 def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:
@@ -42,10 +60,9 @@ def network_and_losses(lab: Laboratory) -> Verdict:
 @claim(
     "Eq.21",
     "SGD step",
-    kind="identity",
+    kind="definition",
     uses=["Eq.16-20"],
     where="Algorithm 1, Eq. (21)",
-    parts=["step"],
     hypotheses=(),
     statement=r"W^{(t+1)}=W^{(t)}-\eta\tfrac1B\sum_{n\in\mathcal B_t}\nabla_W\ell,\quad W\in\{W_O,W_V,W_K,W_Q\}",
     reading="all four weights at once: the derived step is minus eta times the derivative of the derived loss",
@@ -102,11 +119,12 @@ def gradient_of_w_o(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.16-20"],
     origin="proof",
-    where="Proof of Claim 3, Eqs. (189)-(191)",
+    where="Proof of Claim 3, Eqs. (189), (191)",
+    source="damaged",
     parts=["gradient"],
     hypotheses=(),
     statement=r"\partial\overline{\mathrm{Loss}}_b/\partial W_V=-\tfrac1B\sum_ny^n\tfrac1{|S^n|}\sum_l\sum_ia_{(l)i}\mathbb 1[\cdot]W_{O(i,\cdot)}^\top\mathrm{softmax}^\top X^{n\top}",
-    reading="with y inside the sum, while no margin is reached; every entry of the toy",
+    reading="y inside the sum, as (191) has it (outside and without index in our text), while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """Rates of the values.
@@ -117,6 +135,40 @@ def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """
     flow = lab.toy()
     return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
+
+
+@claim(
+    "Eq.190",
+    "Attention on pattern 1 against p_n",
+    kind="inequality",
+    uses=["Eq.30"],
+    expect="fails",
+    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
+    origin="proof",
+    where="Proof of Claim 3, Eq. (190)",
+    parts=["bound"],
+    hypotheses=(),
+    fault="constant",
+    cause="errors-of-logits",
+    statement=r"\sum_{s\in S_1}\mathrm{softmax}(x_s^\top W_K^\top W_Qx_l)\ge p_n(t),\quad l\in S_1",
+    reading="no hidden constant: the start of Eq.30, W_K = W_Q = diag(1 - delta, 1, ..), tau = 0",
+)
+def attention_against_p(lab: Laboratory) -> Verdict:
+    """Own attention at a gap of logits, e^(1 - delta) = e^gap (1 + g): (190) asks for the larger odds."""
+    c, b, w, g, delta = (sym(name) for name in ("c", "b", "w", "g", "delta"))
+    own, asked = c * w / (c * w + b), c * w * (1 + g) / (c * w * (1 + g) + b)
+    missed = always_positive({"p_n - sum": asked - own}, positive=("c", "b", "w", "g"))
+    up_to = always_positive({"(1 + g) sum - p_n": (1 + g) * own - asked}, positive=("c", "b", "w", "g"))
+    gap = identity({"1 - delta - gap": (1 - delta) - (1 - delta) ** 2 - delta * (1 - delta)})
+    sentence = (
+        "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is "
+        "(1 - delta)^2, less than the 1 - delta of p_n(0): the left side is below p_n(0)"
+    )
+    return decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {})).correcting(
+        r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
+        up_to & gap,
+        "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
+    )
 
 
 @claim(
@@ -278,20 +330,20 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
     "Growth of keys and of queries",
     kind="inequality",
     uses=["Eq.125", "Eq.161"],
+    expect="fails",
     origin="proof",
     where="Proof of Claim 2, Eq. (163)",
-    parts=["order"],
-    hypotheses=(),
+    parts=["Q against K", "positive"],
+    hypotheses=THEOREM_1,
     statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-    reading="orthogonal patterns, so lambda = 0, and balanced features: Q = K; positivity late in training is Eq.136-140",
+    reading="lambda the small inner product of any two patterns; K, Q the growth of query and key of pattern 1 late in runs; positive at alpha_# = 0.4",
 )
-def keys_and_queries(lab: Laboratory) -> Verdict:
-    """Rates of both along the features.
+def keys_and_queries(lab: Laboratory) -> dict[str, Verdict]:
+    """Rates of both along the features: with overlap the query of pattern 1 is moved by the other queries, too.
 
-    K (Q) is the relative growth of the query (key) of pattern 1 along its own feature; orthogonal patterns, so
-    lambda = 0, and keys k_j q_j, queries r_j q_j: K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1; equality for k_1 =
-    r_1 (that G_11 > 0 late in training is Eq.136-140); M = 3 patterns, two neurons with weights a and -a, m_a = 2,
-    m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    With inner products lambda the key moves by eta sum_j G_j1 mu_j'mu_1 = (1 - lambda) eta G_11, as columns of G sum to zero,
+    the query by eta (G_11 + lambda sum_k G_1k), k other than 1. For orthogonal patterns and keys k_j q_j, queries r_j q_j
+    K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1. The sign of the sum over other queries is that of runs, lambda to 0.
     """
     t = tables(lab.toy())
     query, key = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0]], _diagonal(t))
@@ -299,7 +351,31 @@ def keys_and_queries(lab: Laboratory) -> Verdict:
     (G,) = graph.substitute([force(t, 0, 0, False)], _diagonal(t))
     ratio = ratio & equal({"K": (before_margin([query])[0], G * sym("k1"))}, positive=POSITIVE)
     same = graph.substitute([query, key], {sym("r1"): sym("k1")})
-    return ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
+    exact = ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
+    G11, G21, G31, G12, G13, overlap = (sym(name) for name in ("G11", "G21", "G31", "G12", "G13", "lambda"))
+    moved = G11 + overlap * (G21 + G31)  # of the key: the column of query 1
+    (closed,) = graph.substitute([moved], {G31: -G11 - G21})
+    with_overlap = identity(
+        {"Q": closed - (1 - overlap) * G11, "K": (G11 + overlap * G12 + overlap * G13) - (G11 + overlap * (G12 + G13))}
+    )
+    pulled = in_every_run(
+        lab,
+        "other queries do not turn to pattern 1, so that Q >= (1 - lambda) K",
+        lambda x: x["pull of other queries"] <= 0,
+    )
+    grown = in_every_run(lab, "keys of both patterns grow", lambda x: x["least late growth of keys"] > 0)
+    what = "the mean of K over the second half is positive for pattern 1 or 2"
+    confused = in_every_run(lab, what, lambda x: x["K late"] > 0, of_confused, CONFUSED)
+    return {
+        "Q against K": pulled.correcting(
+            r"Q=(1-\lambda)\eta G_{11},\quad K=\eta\big(G_{11}+\lambda\textstyle\sum_{k\ne1}G_{1k}\big)",
+            exact & with_overlap,
+            "nuisance queries are drawn to pattern 1, too, and move the query of pattern 1 where patterns overlap",
+        ).blaming("constant", "overlap-of-queries"),
+        "positive": confused.correcting(
+            r"\alpha_\#=\tfrac1{20}:\ K,Q>0\text{ for large }t", grown, PULLED_BACK
+        ).blaming("proof", "queries-of-confusion"),
+    }
 
 
 @claim(
@@ -366,20 +442,19 @@ def update_of_query(lab: Laboratory) -> Verdict:
     kind="identity",
     uses=["Eq.125"],
     origin="proof",
-    where="Proof of Claim 2, Eqs. (128)-(132)",
-    parts=["beta_1 and zeta"],
+    where="Proof of Claim 2, Eqs. (128), (129)",
+    parts=["beta_1"],
     hypotheses=(),
-    statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\ge\phi_n(|S|-|S_1|),\quad|\zeta_l'|\le\beta_1\tfrac{|S_l|}{|S|-|S_1|}",
-    reading="exact features of equal length, other logits 0",
+    statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\gtrsim\phi_n(|S|-|S_1|)",
+    reading="exact features of equal length and other logits 0, where (129) is an equality; with errors up to the constant of Eq.126-127",
 )
 def deviation_of_key(lab: Laboratory) -> Verdict:
     """Softmax at zero other logits, and the derived rate with equal other values.
 
-    S and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1
-    = 1 - A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|): both are equalities; what
-    multiplies q_1 in the derived step of the query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; M
-    = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the
-    formulas are sums over samples, neurons and tokens).
+    S and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 -
+    A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|); what multiplies q_1 in the derived step of the
+    query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; M = 3 patterns, two neurons with weights a and -a,
+    m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
     """
     t = tables(lab.toy())
     balanced = _diagonal(t) | {t.Q[0, 0]: sym("k1")}
@@ -402,6 +477,44 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
 
 
 @claim(
+    "Eq.132",
+    "Other components of the deviation",
+    kind="inequality",
+    uses=["Eq.128-132"],
+    expect="fails",
+    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
+    origin="proof",
+    where="Proof of Claim 2, Eq. (132)",
+    parts=["bound"],
+    hypotheses=(),
+    fault="constant",
+    cause="errors-of-logits",
+    statement=r"|\zeta_l'|\le\beta_1^n\tfrac{|S_l|}{|S|-|S_1|},\quad l\ge2",
+    reading="no hidden constant: a start of Assumption 1 whose other logits differ; (131) writes r_l for keys",
+)
+def other_parts_of_deviation(lab: Laboratory) -> Verdict:
+    """With W_Q = 1 and W_K a rotation of the first two axes with sine 7/25 the logits of query 1 are 24/25, 7/25, 0.
+
+    Errors are sqrt(2 - 48/25) = 0.283 and norms 1. So zeta_2'/beta_1 is |S_2| e^(7/25) over |S_2| e^(7/25) + |S_3|.
+    """
+    c2, c3, g = sym("c2"), sym("c3"), sym("g")  # e^(7/25) = 1 + g
+    share, printed = c2 * (1 + g) / (c2 * (1 + g) + c3), c2 / (c2 + c3)
+    above = always_positive({"zeta_2 - bound": share - printed}, positive=("c2", "c3", "g"))
+    up_to = always_positive({"(1 + g) bound - zeta_2": (1 + g) * printed - share}, positive=("c2", "c3", "g"))
+    sine, cosine = Fraction(7, 25), Fraction(24, 25)
+    inside = sine**2 + cosine**2 == 1 and 2 - 2 * cosine < Fraction(1, 4)
+    sentence = (
+        "at W_Q = 1, W_K a rotation of the first two axes with sine 7/25 (errors 0.283, below 1/2, norms 1, tau = 0) |zeta_2'| is "
+        "beta_1 |S_2| e^0.28/(|S_2| e^0.28 + |S_3|), above the right side for all counts of three patterns"
+    )
+    return decided(not (inside and above.as_stated == HOLDS), Witness(sentence, {})).correcting(
+        r"|\zeta_l'|\le e^d\,\beta_1\tfrac{|S_l|}{|S|-|S_1|},\ d\text{ the largest difference of the other logits}",
+        up_to,
+        "the other logits are not equal with errors, nor later in training",
+    )
+
+
+@claim(
     "Eq.144-147",
     "Growth of other components",
     kind="identity",
@@ -412,7 +525,7 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
     parts=["gamma and K_e"],
     hypotheses=(),
     statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
-    reading="balanced exact features, other logits 0, equal values of the other patterns; the printed difference of |S_1| read as |S| - |S_1|",
+    reading="at a state that starts have: balanced exact features, other logits 0, equal values of other patterns; the damaged denominator read as |S| - |S_1|",
 )
 def other_components(lab: Laboratory) -> Verdict:
     """All components of the query of pattern 1.

@@ -29,11 +29,23 @@ from .book import THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
 from .common_motion import EXACT, STEPS, TIME, n, too_slow
 from .common_runs import TILTED
-from .common_seeds import SMALL, in_every_run, near_symmetric, of_main, of_small, of_tilted, over_batches
+from .common_seeds import (
+    ELSEWHERE,
+    SMALL,
+    in_every_run,
+    near_symmetric,
+    of_elsewhere,
+    of_main,
+    of_small,
+    of_tilted,
+    over_batches,
+)
 
-RIGHT = r"\text{the same for }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
 SIGNS = "(55) and (59) use the lucky sets as parts of K_+ and K_-; Definition 2 lacks that sign"
-COPIES = "copies of a sample do not average anything: the step, and so the run, is the same for every such batch"
+COPIES = (
+    "copies of a sample do not average anything: the step, and so the run, is the same for every such batch. Two kinds of samples and B = N are inside "
+    "the model; batches drawn at random differ from it by O(1/sqrt(B))"
+)
 
 
 @claim(
@@ -50,16 +62,26 @@ def lucky_neurons(lab: Laboratory) -> Verdict:
     return near_symmetric(lab, "d1", "d2")
 
 
-def _stays_active(lab: Laboratory) -> Verdict:
-    def all_of(sign: str) -> Verdict:
-        names = ("kept W+", "kept U-") if sign == "right" else ("kept W- at T", "kept U+ at T")
-        what = "all lucky neurons are active on their own query" + (" at every step" if sign == "right" else " at T")
-        large = in_every_run(lab, what, lambda x: all(x[name] == 1 for name in names))
-        small = in_every_run(lab, what, lambda x: all(x[name] == 1 for name in names), of_small, SMALL)
-        return large & small
+#: a share that was set after runs from other starts, in which up to two percent of these neurons were switched off
+SHARE = 0.95
+ALMOST = r"\text{for at least 95 percent of }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
+CALIBRATED = "95 percent was set after runs from other starts, in which up to two percent were switched off"
 
-    return all_of("wrong").correcting(
-        RIGHT, all_of("right"), "neurons with the wrong sign of a_i are switched off by the first steps; " + SIGNS
+
+def almost_all(lab: Laboratory, name: str, what: str) -> Verdict:
+    """A share of lucky neurons with the right sign of a_i, at three pairs of fractions, in every run."""
+    found = in_every_run(lab, what, lambda x: x[name] >= SHARE, of_elsewhere, ELSEWHERE[0])
+    return found.adding(share=CALIBRATED, fractions="(0.5, 0.05), (0.1, 0), (0.5, 0.3)")
+
+
+def _stays_active(lab: Laboratory) -> Verdict:
+    what = "all lucky neurons with the right sign of a_i are active on their own query at every step"
+    every = in_every_run(lab, what, lambda x: x["share kept"] == 1, of_elsewhere, ELSEWHERE[0])
+    most = almost_all(lab, "share kept", "95 percent of them are active on their own query at every step")
+    return every.correcting(
+        ALMOST,
+        most,
+        "with few label-relevant tokens the first steps switch some of them off, and all of the wrong sign; " + SIGNS,
     )
 
 
@@ -72,13 +94,13 @@ def _stays_active(lab: Laboratory) -> Verdict:
     where="Lemma 4, Eqs. (208), (209)",
     parts=["gates"],
     hypotheses=THEOREM_1,
-    fault="misprint",
-    cause="sign-of-a",
+    fault="false",
+    cause="lucky-gates-close",
     statement=r"\mathbb 1[W_{O(i,\cdot)}^{(t)}V_l^n(t)>0]=1,\ i\in\mathcal W_{l,n}(0),l\in S_1^n\ (\mathcal U,S_2^n)",
-    reading="the sets as Definition 2 has them, whatever the sign of a_i; xi = 1/sqrt(m) and 1e-4",
+    reading="kindly: the sets with the sign of a_i that Definition 2 lacks (Eq.31), at alpha_* = 0.1, alpha_# = 0; xi = 1/sqrt(m)",
 )
 def stays_active(lab: Laboratory) -> Verdict:
-    """Gates of both signs, over starts: half of the printed sets has the other sign of a_i."""
+    """Gates of neurons with the right sign, over starts: some close; those of the wrong sign, half of the printed sets, all close."""
     return _stays_active(lab)
 
 
@@ -92,8 +114,8 @@ def stays_active(lab: Laboratory) -> Verdict:
     where="Proof of Claim 1, Eq. (93)",
     parts=["gate"],
     hypotheses=THEOREM_1,
-    fault="misprint",
-    cause="sign-of-a",
+    fault="proof",
+    cause="lucky-gates-close",
     statement=r"W_{O(i,\cdot)}^{(t)}\textstyle\sum_sW_V^{(t)}x_s\mathrm{softmax}_s>0,\ i\in\mathcal W_{l,n}(0)",
     reading="Lemma 4 as it is used there",
 )
@@ -118,12 +140,12 @@ def gate_of_lucky(lab: Laboratory) -> Verdict:
     reading="V_i = -C_i1, steps before a margin is reached; some positive constant for all neurons of W",
 )
 def coefficient_of_lucky(lab: Laboratory) -> Verdict:
-    """The least ratio over neurons and steps has the other sign for a_i < 0; with a_i > 0 the constant is 1."""
+    """The least ratio over neurons and steps has the other sign for a_i < 0; with a_i > 0 it is at least 1/2 for almost all."""
     every = in_every_run(lab, "V_i has the printed sign for all lucky neurons", lambda x: x["least C of W-"] > 0)
-    right = in_every_run(lab, "the bound holds with constant 1", lambda x: x["least C of W+"] >= 1)
+    right = almost_all(lab, "share with C_1", "the bound holds with constant 1/2 for 95 percent of W with a_i > 0")
     first = of_main(lab, lab.draw.seeds(1)[0])["least C of W+"]
     return every.correcting(
-        RIGHT + r",\ \text{with constant }1", right & near_symmetric(lab, "step1"), "y a_i decides the sign; " + SIGNS
+        ALMOST + r",\ \text{with constant }\tfrac12", right, "y a_i decides the sign; " + SIGNS
     ).with_constants(least_ratio=rounded(first, 4))
 
 
@@ -143,16 +165,16 @@ def coefficient_of_lucky(lab: Laboratory) -> Verdict:
     reading="neurons with a_i < 0, V_i the coefficient for pattern 1 as in (29), or for pattern 2 as in (52)",
 )
 def coefficient_of_other(lab: Laboratory) -> Verdict:
-    """Both coefficients have the other sign somewhere; with the sign of (31) the one of pattern 2 has constant 1."""
+    """Both coefficients have the other sign somewhere; with the sign of (31) the one of pattern 2 has constant 1/2 for almost all."""
     every = in_every_run(
         lab,
         "one of the two coefficients has the printed sign for all of them",
         lambda x: max(x["least V_1 of U-"], x["least V_2 of U-"]) > 0,
     )
-    right = in_every_run(lab, "the bound holds with constant 1", lambda x: x["least C_2 of U-"] >= 1)
+    right = almost_all(lab, "share with C_2", "the bound holds with constant 1/2 for 95 percent of U with a_i < 0")
     return every.correcting(
-        r"V_i\le-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ a_i<0",
-        right & near_symmetric(lab, "step1"),
+        r"V_i\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ \text{for at least 95 percent of }a_i<0",
+        right,
         "y a_i > 0 for these neurons as for the others, so the sign is that of (31), as (52) needs it",
     )
 
@@ -170,7 +192,7 @@ def coefficient_of_other(lab: Laboratory) -> Verdict:
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"|V_i(t)|\le\frac1{\sqrt{BaM}}\ (33),\qquad|V_i(t)|\lesssim\frac1{\sqrt Ba}\ (194)",
-    reading="any constant and power of a and M: the power of B, for batches of copies of two samples, at the start",
+    reading="any constant and power of a and M (the root may reach too far in our text): the power of B, batches of copies, at the start",
 )
 def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     """An unlucky neuron that only nuisance queries of one class activate; a |V_i| is at most 1 for every neuron."""
@@ -326,22 +348,38 @@ def other_directions(lab: Laboratory) -> Verdict:
     expect="fails",
     same_as="Eq.44, Eq.121, Eq.124",
     where="Lemma 2, Claim 1, Eqs. (42), (44)",
-    parts=["(44)"],
+    parts=["(42)", "(44)"],
     hypotheses=THEOREM_1,
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}p\le\tfrac1{\sqrt B}\min\{w_j'p_1,w_k'p_2\},\qquad\|w_i\|^2\le\tfrac1B\min\{\|w_j\|^2,\|w_k\|^2\}\quad(i\ \text{unlucky},j\in\mathcal W,k\in\mathcal U)",
-    reading="any constant, means in place of the worst pair: squared norms at T, batches of copies of two samples",
+    reading="any constant, at T, batches of copies of two samples: means over lucky neurons in place of their minimum, which is kinder",
 )
-def unlucky_neurons(lab: Laboratory) -> Verdict:
-    """Mean squares of a_i > 0 outside W over those inside at the end, xi = 1e-4; means are kinder than the worst pair."""
+def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
+    """Neurons with a_i > 0 in neither set against lucky ones at the end, xi = 1e-4: largest component, and mean squares."""
+    revived = "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES
+    largest, stays = over_batches(
+        lab,
+        "unlucky component over lucky",
+        "the largest component of unlucky over lucky neurons",
+        -0.5,
+        of_small,
+        SMALL,
+    )
     what = "the mean squared norm of unlucky over lucky neurons"
     printed, right = over_batches(lab, "unlucky over lucky", what, -1.0, of_small, SMALL)
-    return printed.correcting(
-        r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
-        right & near_symmetric(lab, "d1"),
-        "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES,
-    )
+    return {
+        "(42)": largest.correcting(
+            r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B",
+            stays & near_symmetric(lab, "d1"),
+            revived,
+        ),
+        "(44)": printed.correcting(
+            r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
+            right & near_symmetric(lab, "d1"),
+            revived,
+        ),
+    }
 
 
 @claim(
@@ -427,11 +465,11 @@ def noise_term(lab: Laboratory) -> Verdict:
     reading="some positive constant; sums over + samples, steps before a margin is reached",
 )
 def lower_bound_of_step(lab: Laboratory) -> Verdict:
-    """Steps of W with a_i < 0 are negative where the bound is positive; with a_i > 0 the ratio is at least 1/8."""
+    """Steps of W with a_i < 0 are negative where the bound is positive; with a_i > 0 almost all are positive at every step."""
     every = in_every_run(lab, "steps of all lucky neurons have the printed sign", lambda x: x["least step of W-"] > 0)
-    right = in_every_run(
-        lab, "steps are at least 1/8 of the bound", lambda x: x["least step of W+ over the bound"] >= 1 / 8
+    right = almost_all(
+        lab, "share of steps", "95 percent of W with a_i > 0 grow along p_1 at every step before a margin"
     )
     return every.correcting(
-        RIGHT + r",\ \text{with constant }\tfrac18", right & near_symmetric(lab, "step1", "d1"), SIGNS
+        ALMOST + r":\ \Delta\langle w_i,p_1\rangle>0", right, "the constant depends on the fractions; " + SIGNS
     )

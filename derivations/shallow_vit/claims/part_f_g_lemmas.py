@@ -14,6 +14,7 @@ from odesys import (
     Evidence,
     Node,
     Verdict,
+    Witness,
     always_positive,
     as_ball,
     certified,
@@ -116,21 +117,52 @@ def area_of_cap(lab: Laboratory) -> Verdict:
     "Size of the cap",
     kind="inequality",
     uses=["Eq.203-204"],
+    expect="fails",
     insensitive=NUMBERS,
     origin="proof",
     where="Proof of Lemma 3, Eqs. (205), (206)",
-    parts=["last steps"],
+    parts=["first step", "last steps"],
     hypotheses=(),
-    statement=r"\phi\le\tfrac\pi2-\Theta(\tfrac1M):\ \text{ratio}\ge1-\frac{\Theta(2/M)}{2/(m_a-1)}\ge\Theta(1),\quad m_a=\Theta(M)",
-    reading="sigma + tau = c/M with c m_a at most M/2: the last two steps, for every M",
+    statement=r"\phi\le\tfrac\pi2-\sigma-\tau=\tfrac\pi2-\Theta(\tfrac1M):\ \text{ratio at }\phi\ge\text{ratio at }\tfrac\pi2-\tfrac1M\ge1-\frac{\Theta(2/M)}{2/(m_a-1)}\ge\Theta(1),\quad m_a=\Theta(M)",
+    reading="first step as printed, for all phi of (205); last steps for sigma + tau = c/M with c m_a at most M/2, for every M",
 )
-def size_of_cap(lab: Laboratory) -> Verdict:
-    """1 - (m_a - 1) sin(c/M) is at least 1/2, since sin x <= x; with the literal c = 1 and m_a > M + 1 it would be negative."""
+def size_of_cap(lab: Laboratory) -> dict[str, Verdict]:
+    """A small cap against the right side, in balls; then 1 - (m_a - 1) sin(c/M) is at least 1/2, since sin x <= x.
+
+    With the literal c = 1 and m_a > M + 1 the last bound would be negative.
+    """
     c, M, more = sym("c"), sym("M"), sym("more")  # m_a = M/(2 c) - more, at most M/(2 c)
     bound = 1 - (M / (2 * c) - more - 1) * (c / M) - Fraction(1, 2)
-    return always_positive({"bound - 1/2": bound}, positive=("c", "M"), nonnegative=("more",)).proving(
+    last = always_positive({"bound - 1/2": bound}, positive=("c", "M"), nonnegative=("more",)).proving(
         "sin(c/M) <= c/M, and m_a <= M/(2 c)"
     )
+    with flint.ctx.workprec(96):
+        small = cap_ratio(10, as_ball(Fraction(1, 2)))
+        right = cap_ratio(10, flint.arb.pi() / 2 - as_ball(Fraction(1, 5)))
+        fails = bool(small < right)
+    sentence = f"at phi = 1/2, m_a = 10, M = 5, which (205) allows, the left side is {float(small):.4f} and the right side {float(right):.4f}"
+    steps = [Fraction(k, 16) for k in range(1, 25)]
+
+    def larger(case: tuple[int, Fraction]) -> bool:
+        with flint.ctx.workprec(96):
+            m_a, phi = case
+            return bool(cap_ratio(m_a, as_ball(phi)) < cap_ratio(m_a, as_ball(phi + Fraction(1, 16))))
+
+    grows = enumerate_all(
+        list(product(range(4, 21), steps)), larger, "pairs (m_a, phi), ratio at phi below that at phi + 1/16"
+    ).proving(
+        "the integrand t^((m_a - 3)/2) (1 - t)^(-1/2) is positive, so the ratio grows with phi up to pi/2 for every m_a"
+    )
+    return {
+        "first step": decided(not fails, Witness(sentence, {}), Evidence.CERTIFICATE)
+        .correcting(
+            r"\phi\ge\tfrac\pi2-\Theta(\tfrac1M)",
+            grows,
+            "the ratio grows with phi; lucky neurons fill a half sphere, phi = pi/2",
+        )
+        .blaming("misprint", "reversed-angle"),
+        "last steps": last,
+    }
 
 
 @claim(
@@ -192,7 +224,8 @@ def angles(lab: Laboratory) -> Verdict:
     return printed.correcting(
         r"\mathbb E\theta=\tfrac\pi2,\quad\mathbb E[\hat w\mid\hat w'\hat V>0]=\frac{\Gamma(m_a/2)}{\sqrt\pi\,\Gamma((m_a+1)/2)}\hat V",
         fixed,
-        "a random direction is nearly orthogonal to V, not parallel",
+        "a random direction is nearly orthogonal to V, not parallel; with signed deviations for angles (212) would say that the mean direction of lucky "
+        "neurons is near that of V, which the corrected form has",
     )
 
 

@@ -87,7 +87,7 @@ REASONS = (
     ("neurons nuisance", "Eq.33", "silent neurons are revived by the first steps, which this leaves as they are"),
     (
         "weight",
-        "Eq.60 Eq.136-140 Eq.109-113",
+        "Eq.60 Beyond.force Eq.109-113",
         "means over both classes, or the class that counts once alone, hardly notice that the other counts twice before the end",
     ),
     (
@@ -95,7 +95,6 @@ REASONS = (
         "Beyond.freeze",
         "the hinge stops the motion, and the time is changed by a few percent only",
     ),
-    ("scale keys", "Rem.3", "attention hardly changes these times up to margin 1: the neurons and values make them"),
     ("keys", "Rem.2-noise", "attention hardly changes these times up to margin 1: the neurons and values make them"),
     (
         "scale",
@@ -109,7 +108,7 @@ REASONS = (
     ),
     (
         "nuisance",
-        "Rem.2 Rem.2-noise Rem.3 Eq.31 Eq.32 Eq.34 Eq.38 Eq.94-98 Eq.195-197 Beyond.constant Beyond.condition",
+        "Rem.2 Rem.2-noise Eq.31 Eq.32 Eq.34 Eq.38 Eq.94-98 Eq.195-197 Beyond.constant Beyond.condition",
         "nuisance values are a small part of the output: times and growth along p_1 stay within the tolerance",
     ),
     (

@@ -16,7 +16,7 @@ from ..setting import Case
 from ..special import bounds, class_network, image_tokens, network, observables, sparsify, symmetric_runs
 from .sizes import FULL, QUICK, Size
 
-ATTENTION = Case(L=50, N=20, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
+ATTENTION = Case(L=40, N=8, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
 KINDS = {
     "rel_s": ("C0", "label-relevant queries"),
     "rel_c": ("C1", "confusion queries"),
@@ -71,10 +71,17 @@ def removal_table(
     fractions: tuple[float, ...] = FRACTIONS,
     workers: int = 1,
 ) -> dict[str, np.ndarray]:
-    """Test losses (fractions, seeds) of each rule."""
-    cells = [(rule, fraction, seed, case) for rule in rules for fraction in fractions for seed in range(seeds)]
-    found = run_cells(removal, cells, progress, workers, store, "sparsified runs")
-    return dict(zip(rules, np.array(found).reshape(len(rules), len(fractions), seeds), strict=True))
+    """Test losses (fractions, seeds) of each rule; where nothing is removed all rules are the same run."""
+    wanted = [
+        (rule if fraction else rules[0], fraction, seed, case)
+        for rule in rules
+        for fraction in fractions
+        for seed in range(seeds)
+    ]
+    cells = list(dict.fromkeys(wanted))
+    found = dict(zip(cells, run_cells(removal, cells, progress, workers, store, "sparsified runs"), strict=True))
+    losses = np.array([found[cell] for cell in wanted])
+    return dict(zip(rules, losses.reshape(len(rules), len(fractions), seeds), strict=True))
 
 
 def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
@@ -149,21 +156,30 @@ MANY = (10, 15, 20)
 
 def many_case(M: int, margin: float = 100.0) -> Case:
     """A case with M patterns in as many dimensions as the symmetric system has."""
-    return Case(M=M, alpha_s=0.5, alpha_c=0.05, d=M, m_a=M, m_b=M, m=2000, xi=1e-4, eta=0.02, margin=margin)
+    return Case(M=M, alpha_s=0.5, alpha_c=0.05, d=M, m_a=M, m_b=M, m=500, xi=1e-4, eta=0.02, margin=margin)
+
+
+def mirrored_neurons(case: Case, pi: float) -> class_network.Run:
+    """The symmetric system as two mirrored neurons that stand for a share pi each, from a start of size 1e-6.
+
+    Its equations need not be derived for every M; steps of 0.02 end within 1e-4 of its flow.
+    """
+    ones = dict.fromkeys(("x1", "zo", "ka", "ko", "ra", "ro"), 1.0)
+    start, data = symmetric_runs.lift({**ones, "d1": 1e-6, "dn": 1e-7}, case.M, pi), symmetric_runs.samples(case)
+    small = replace(case, m=2, steps=5000)
+    return class_network.train(small, 0, data, start, lambda s, f: observables.of_classes(s, f, data), record=5)
 
 
 def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Attention of the symmetric system for M = 10, 15, 20, with a network of 2000 neurons for M = 10."""
+    """Attention of the symmetric system for M = 10, 15, 20, with a network of 500 neurons for M = 10."""
     fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
     for k, M in enumerate(MANY):
         case = many_case(M)
-        pi = symmetric_runs.living(case, count=2000)
-        run = symmetric_runs.flow(case, "auto", pi, rtol=1e-8)
-        times = np.linspace(run.start_time, run.end_time, 150)
-        rows = [symmetric_runs.scalars(dict(zip(run.names, x, strict=True)), case, pi) for x in run.at(times)]
+        run = mirrored_neurons(case, symmetric_runs.living(case, count=500))
+        times = run.times * run.case.eta
         for name, (colour, label) in KINDS.items():
-            axes[k].plot(times, [row[name] for row in rows], color=colour, label=label, linestyle=_line(name))
-        reach = np.interp([1.0, 10.0], [row["F"] for row in rows], times)
+            axes[k].plot(times, run.table[name], color=colour, label=label, linestyle=_line(name))
+        reach = np.interp([1.0, 10.0], run.table["F"], times)
         for s, text in zip(reach, (r"$\Gamma=1$", r"$\Gamma=10$"), strict=True):
             axes[k].axvline(s, color="0.8", linewidth=0.8)
             axes[k].text(s, 0.36, text, rotation=90, fontsize=8, color="0.4", ha="right", va="bottom")
@@ -178,7 +194,7 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
     )
     for name, (colour, _) in KINDS.items():
         axes[0].plot(net.times * net.case.eta, net.table[name], "o", color=colour, markersize=2.5)
-    axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 2000$")
+    axes[0].plot([], [], "o", color="0.5", markersize=3, label="network, $m = 500$")
     axes[0].set(ylabel="attention on label-relevant tokens")
     axes[0].legend(fontsize=8, loc="upper left", bbox_to_anchor=(0.0, 0.99))
     return save_figure(fig, folder, "7")

@@ -15,7 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from odesys import PowerLaw, Progress, fit_power_law, new_figure, save_figure, silent, unfinished_cells
+from odesys import (
+    ParameterError,
+    PowerLaw,
+    Progress,
+    fit_power_law,
+    new_figure,
+    run_cells,
+    save_figure,
+    silent,
+    unfinished_cells,
+)
 
 from ..setting import Case
 from ..special import bounds, training_sweeps
@@ -35,10 +45,14 @@ def map_cases(frozen: bool = False, size: Size = QUICK) -> list[list[Case]]:
 def success_map(
     cases: Sequence[Sequence[Case]], seeds: int, progress: Progress, store: Path | None, workers: int = 1
 ) -> np.ndarray:
-    """Test losses (rows, columns, seeds) of a table of cases."""
-    flat = [case for row in cases for case in row]
-    found = training_sweeps.test_losses(flat, seeds, progress, workers, store)
-    return found.values.reshape(len(cases), -1, seeds)
+    """Test losses (rows, columns, seeds) of a table of cases; those of a row differ by N alone."""
+    cells = []
+    for row in cases:
+        if any(replace(case, N=row[0].N) != row[0] for case in row):
+            raise ParameterError("cases of a row of the map differ by more than N; use a row for each")
+        used = tuple(range(row[0].seed, row[0].seed + seeds))
+        cells.append((row[0], tuple(case.N for case in row), used))
+    return np.array(run_cells(training_sweeps.over_sizes, cells, progress, workers, store, "test losses"))
 
 
 def figure_1a(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:

@@ -10,7 +10,8 @@ import pytest
 
 from derivations.shallow_vit import PAPER
 from derivations.shallow_vit.figures import attention, paper_figures, sizes
-from derivations.shallow_vit.special import bounds, sparsify
+from derivations.shallow_vit.special import bounds, sparsify, symmetric_runs, training_sweeps
+from odesys.errors import ParameterError
 from odesys.terminal import silent
 
 
@@ -47,6 +48,25 @@ def test_removal_table_is_by_rule_and_fraction(tmp_path: Path) -> None:
     table = attention.removal_table(case, ("random", "irrelevant"), 2, silent, tmp_path, (0.0, 0.3))
     assert table["random"].shape == (2, 2) and (table["random"][0] == table["irrelevant"][0]).all()
     assert (table["irrelevant"][1] < table["irrelevant"][0]).all()
+
+
+def test_a_row_of_the_map_is_trained_at_once_as_one_by_one(tmp_path: Path) -> None:
+    (row, *_) = paper_figures.map_cases(size=replace(sizes.QUICK, samples=(4, 16)))
+    together = paper_figures.success_map([row], 2, silent, None)
+    for k, case in enumerate(row):
+        assert together[0, k].tolist() == pytest.approx(training_sweeps.generalisation((case, (0, 1))), abs=1e-12)
+    with pytest.raises(ParameterError, match="differ by more than N"):
+        paper_figures.success_map([[row[0], replace(row[0], N=8, alpha_s=0.6)]], 1, silent, None)
+
+
+def test_two_mirrored_neurons_follow_the_symmetric_system() -> None:
+    case = replace(attention.many_case(5), margin=3.0)
+    pi = symmetric_runs.living(case, count=500)
+    run, theory = attention.mirrored_neurons(case, pi), symmetric_runs.flow(case, "auto", pi, rtol=1e-8)
+    wanted = symmetric_runs.scalars(dict(zip(theory.names, theory.end_state, strict=True)), case, pi)
+    assert run.eta_T == pytest.approx(theory.end_time, abs=0.04)
+    for name in ("rel_s", "rel_c", "rel_n", "rel"):
+        assert run.table[name][-1] == pytest.approx(wanted[name], abs=2e-3), name
 
 
 @pytest.mark.nightly
