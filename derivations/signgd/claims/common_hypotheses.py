@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import log, sqrt
 from typing import Any
 
 from odesys import Hypothesis, Symbol
 
-from ..special.conditions import CONDITION_3_1
+from ..special.conditions import CONDITION_3_1, POWER, SMALL, condition_point, satisfying
 
 SYMBOLS = [
     Symbol("n", "n", "training samples", "whole"),
@@ -28,7 +28,23 @@ SYMBOLS = [
     Symbol("v_2", "v_2", "<v, y_2 xi_2>", "real"),
     Symbol("c", "c", "a level of a Gaussian, in standard deviations", "nonnegative"),
 ]
-CONDITION = list(CONDITION_3_1)
+
+#: not printed, and supposed all over the paper: its tilde hides log m_v, as in T_2 and T_3, which have beta_xi and beta_mu
+power_of_n = Hypothesis.from_ratio(
+    "",
+    f"m_v <= n^{POWER}",
+    r"m_v=O(\mathrm{poly}(n)),\ \text{so that}\ \tilde\Theta\ \text{hides}\ \log m_v",
+    lambda p: float(p["n"]) ** POWER / p["m_v"],
+)
+CONDITION = [*CONDITION_3_1, power_of_n]
+
+
+def inside_point(m_k: int = 60, power: int = POWER, **changed: float) -> dict[str, float]:
+    """A point that satisfies Condition 3.1 with constants 1, and d = n^power; sigma_0 follows what is changed."""
+    point = {**condition_point(*satisfying(m_k, power)), **changed}
+    if "sigma_0" not in changed:
+        point["sigma_0"] = SMALL / (2 * point["sigma_p"] * point["s"] * sqrt(point["m_k"]))
+    return point
 
 
 def at_least(name: str, tex: str, left: Callable[[Any], Any], right: Callable[[Any], Any]) -> Hypothesis:
