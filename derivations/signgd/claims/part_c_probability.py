@@ -389,7 +389,9 @@ def queries_start(lab: Laboratory) -> dict[str, Verdict]:
     supplied = always_positive(
         {"m_k": Fraction(3, 2) * (9 * (1 + x) + D) - Fraction(21, 20) * (3 + 1 + x + D)}, (), ("x", "D")
     )
-    least = (lower_bounds(lab) & supplied).with_constants(Omega="3 in m_k = Omega(polylog d) and in Omega(log(1/delta))")
+    least = (lower_bounds(lab) & supplied).with_constants(
+        Omega="3 in m_k = Omega(polylog d) and in Omega(log(1/delta))"
+    )
     return {
         "length": _lengths(),
         "signal, below": least,

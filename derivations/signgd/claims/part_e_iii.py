@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import log, sqrt
 
-from odesys import Verdict, Witness, between, certified, everywhere, identity, refuted, sym
+from odesys import Verdict, Witness, always_positive, between, everywhere, identity, refuted, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
@@ -59,7 +58,7 @@ on_path(
     "The vote decides the signals",
     {"both displays": lambda record: _voting(record, 2 * record.T3)},
     where="Lemma E.11",
-    uses=["E.5", "E.8", "E.14", "E.15", "E.11-weights"],
+    uses=["E.5", "E.8", "E.14", "E.15", "Eq.11-13", "E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
     reading="all neurons, every step of [T_2, 2 T_3]",
     repairs=["E.11-weights"],
@@ -93,15 +92,16 @@ on_path(
 )
 def weights(lab: Laboratory) -> Verdict:
     """The worst weights for a vote won by one."""
-    n, delta = 21, Fraction(1, 10)
-    worst = Fraction(n + 1, 2) * (1 - delta) - Fraction(n - 1, 2) * (1 + delta)
-    sentence = (
-        "at n = 21, votes 11 to 10, weights 9/10 for the majority and 11/10 for the minority the weighted sum is "
-        f"{float(worst):.3g}, and the vote is 1"
-    )
-    printed = refuted(Witness(sentence, {"n": n})) if worst < 0 else certified()
-    N, S, d = sym("n"), sym("S"), sym("delta")
+    N, S, d, x = sym("n"), sym("S"), sym("delta"), sym("x")
     law = identity({"worst": (N + S) / 2 * (1 - d) - (N - S) / 2 * (1 + d) - (S - N * d)})
+    negative = always_positive(
+        {"n^1/2 - 1": (1 + x) ** 2 / (1 + x) - 1}, ("x",)
+    )  # S = 1, n = (1 + x)^2, delta = n^(-1/2)
+    sentence = (
+        "votes (n+1)/2 to (n-1)/2 with weights 1 - n^(-1/2) for the majority and 1 + n^(-1/2) for the minority, n odd: the weighted "
+        "sum is 1 - n^1/2, negative for every n >= 3, and the vote is 1"
+    )
+    printed = refuted(Witness(sentence, {"n": 3})) if (law & negative).as_stated == "holds" else law & negative
     return printed.correcting(
         r"w_i=1\pm\delta\ \text{with}\ \delta<|\textstyle\sum_i\epsilon_i|/n",
         law,

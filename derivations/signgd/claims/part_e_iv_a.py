@@ -140,7 +140,7 @@ on_path(
         "E.24": lambda record: _signals_monotone(record, "k_mu"),
     },
     where="Lemmas E.23 and E.24",
-    uses=["E.11-weights", "E.20", "Eq.37"],
+    uses=["Eq.11-13", "E.11-weights", "E.20", "Eq.37"],
     statement=r"t\in[T_3,t^*]:\ q_{s\mu}^{(t+1)}=q_{s\mu}^{(t)}+\mathrm{sgn}(q_{s\mu}^{(t)})\eta\|\mu\|,\ k_{s\mu}\ \text{alike}",
     reading="all neurons, every step of [T_3, T_4^-]",
 )

@@ -53,7 +53,6 @@ on_path(
     uses=["E.31-32", "E.33", "E.34-35"],
     statement=r"\mathcal A\text{-}\mathcal G(t),\ t\in[T_4^-,(1+\theta)T_4^-]:\ \text{aligned}\ q,k\ \text{and unaligned}\ q\ \text{monotone, unaligned}\ k\ \text{keeps its sign},\ q_{s\mu}\ \text{monotone},\ k_{s\mu}\ \text{keeps its sign, linear estimates}",
     reading="theta = 9/10; without the second equalities of D(t) and F(t), see IV.b-signs; deviations at most s^(-1/2) log d",
-    repairs=["E.33"],
 )
 
 

@@ -37,7 +37,7 @@ REASONS = (
     ),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-12 Eq.11-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
@@ -79,7 +79,6 @@ REASONS = (
     ("frozen", "E.14 Beyond.log-scale E.29 E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
     ("ascent", "Beyond.log-scale E.29 E.39", "up or down the gradient a move has the same length"),
     ("shared", "Eq.32", "a logit is one of a sample; disjoint supports are not used"),
-    ("start", "F.3-rows", "rows that start further away are even less positive at T_1"),
     # statements about watched runs
     (
         "ascent",
