@@ -1,4 +1,7 @@
-"""Symbols with their natural domains, and the hypotheses that several claims share; unnamed constants are read as 1."""
+"""Symbols with their natural domains, and the hypotheses that several claims share.
+
+Unnamed constants of Condition 3.1 are read as 1, those of the lemmas in appendix C as what their checks need.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +51,15 @@ def inside_point(m_k: int = 60, power: int = POWER, **changed: float) -> dict[st
 
 
 def at_least(name: str, tex: str, left: Callable[[Any], Any], right: Callable[[Any], Any]) -> Hypothesis:
-    """left >= right at a point, with an unnamed constant read as 1."""
+    """left >= right at a point."""
     return Hypothesis.from_ratio("", name, tex, lambda p: left(p) / right(p))
 
 
 many_coordinates = at_least(
-    "s >= log(4 n / delta)", r"s=\Omega(\log(4n/\delta))", lambda p: p["s"], lambda p: log(4 * p["n"] / p["delta"])
+    "s >= 85 log(4 n / delta)",
+    r"s=\Omega(\log(4n/\delta))",
+    lambda p: p["s"],
+    lambda p: 85 * log(4 * p["n"] / p["delta"]),
 )
 
 
@@ -61,15 +67,15 @@ def wide(letter: str) -> list[Hypothesis]:
     """What Lemmas C.6 to C.8 suppose of s and of the number of neurons m_v or m_k."""
     return [
         at_least(
-            f"s >= log({letter} n / delta)",
+            f"s >= 85 log(8 {letter} n / delta)",
             rf"s=\Omega(\log({letter}n/\delta))",
             lambda p: p["s"],
-            lambda p: log(p[letter] * p["n"] / p["delta"]),
+            lambda p: 85 * log(8 * p[letter] * p["n"] / p["delta"]),
         ),
         at_least(
-            f"{letter} >= log(1 / delta)",
+            f"{letter} >= 3 log(1 / delta)",
             rf"{letter}=\Omega(\log(1/\delta))",
             lambda p: p[letter],
-            lambda p: log(1 / p["delta"]),
+            lambda p: 3 * log(1 / p["delta"]),
         ),
     ]

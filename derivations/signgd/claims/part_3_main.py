@@ -39,7 +39,7 @@ from .book import SIZES, at_most, ball, book, on_the_toy
 from .common_checks import later
 from .common_hypotheses import CONDITION
 from .common_orders import given, vanishing
-from .common_path import on_path
+from .common_path import ALIGNED, UNTIED, on_path
 from .part_d_recursion import mean_value_moves
 
 
@@ -169,6 +169,7 @@ on_path(
     "App.E.1-times-IV",
     "Order of the times from T_4^- on",
     {"T_4^- < T_4^+ < T_4": _last_times},
+    supposing=[UNTIED, ALIGNED],
     where="Appendix E.1, display of the order among the times",
     origin="proof",
     uses=["E.25", "E.36"],

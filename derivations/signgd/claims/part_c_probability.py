@@ -105,7 +105,7 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     "C.2",
     "Noise misses the signal coordinate",
     kind="probability",
-    hypotheses=[],
+    hypotheses=CONDITION[:2],
     parts=["value", "exponential", "linear", "order"],
     where="Lemma C.2, and the displays of its proof",
     insensitive=NUMBERS,
@@ -256,10 +256,10 @@ def _sub_gaussian() -> Verdict:
     kind="probability",
     hypotheses=[
         at_least(
-            "s >= n^2 log(4 n / delta)",
+            "s >= 243 n^2 log(4 n / delta)",
             r"s=\Omega(n^2\log(4n/\delta))",
             lambda p: p["s"],
-            lambda p: p["n"] ** 2 * log(4 * p["n"] / p["delta"]),
+            lambda p: 243 * p["n"] ** 2 * log(4 * p["n"] / p["delta"]),
         )
     ],
     parts=["both bounds"],
@@ -275,7 +275,7 @@ def split_sums(lab: Laboratory) -> Verdict:
     # c mean s - n sqrt(2 s L) >= c s / sqrt2 for s >= C n^2 L and c >= 1:  sqrt(2/C) <= mean - 1/sqrt2, and <= 1 - mean
     C = flint.arb(243)
     exact = at_most((2 / C).sqrt(), mean - root, side="lower") & at_most((2 / C).sqrt(), 1 - mean, side="upper")
-    return exact.with_constants(C="s >= 243 n^2 log(4n/delta) suffices")
+    return (exact & _sub_gaussian()).with_constants(C="s >= 243 n^2 log(4n/delta) suffices")
 
 
 # ---- sizes at the start ----------------------------------------------------------------------------------------------
@@ -384,14 +384,12 @@ def queries_start(lab: Laboratory) -> dict[str, Verdict]:
         upper["k"],
         "m_k n inner products, not m_k, as in the line for queries",
     )
-    # m_k >= 3 log d, d >= n^9 and m_k >= 3 log(1/delta) add up to m_k >= 1.05 log(8n/delta); n = 2^(1 + x), in units of log 2
+    # half of m_k >= log d >= 9 log n and of m_k >= 3 log(1/delta): m_k >= 1.05 log(8n/delta); n = 2^(1 + x), units of log 2
     x, D = sym("x"), sym("D")
     supplied = always_positive(
-        {"m_k": Fraction(3, 2) * (9 * (1 + x) + D) - Fraction(21, 20) * (3 + 1 + x + D)}, (), ("x", "D")
+        {"m_k": Fraction(1, 2) * (9 * (1 + x) + 3 * D) - Fraction(21, 20) * (3 + 1 + x + D)}, (), ("x", "D")
     )
-    least = (lower_bounds(lab) & supplied).with_constants(
-        Omega="3 in m_k = Omega(polylog d) and in Omega(log(1/delta))"
-    )
+    least = (lower_bounds(lab) & supplied).with_constants(Omega="3 in m_k = Omega(log(1/delta))")
     return {
         "length": _lengths(),
         "signal, below": least,

@@ -341,18 +341,19 @@ def width_needed(lab: Laboratory) -> Verdict:
     return kept & with_all_rows(lab) & other
 
 
+large_support = at_least(
+    "s is large, as in Lemma C.12",
+    r"s\ge n^3\Big(\frac2{-\pi\log(1-\delta^2/4m_k^2)}\Big)^{3/2}",
+    lambda p: p["s"],
+    lambda p: p["n"] ** 3 * (2 / pi / -log1p(-((p["delta"] / (2 * p["m_k"])) ** 2))) ** 1.5,
+)
+
+
 @book.claim(
     "C.12",
     "Signal inner products are not small",
     kind="probability",
-    hypotheses=[
-        at_least(
-            "s is large",
-            r"s\ge n^3\Big(\frac2{-\pi\log(1-\delta^2/4m_k^2)}\Big)^{3/2}",
-            lambda p: p["s"],
-            lambda p: p["n"] ** 3 * (2 / pi / -log1p(-((p["delta"] / (2 * p["m_k"])) ** 2))) ** 1.5,
-        )
-    ],
+    hypotheses=[large_support],
     parts=["queries and keys"],
     where="Lemma C.12",
     uses=["C.9"],

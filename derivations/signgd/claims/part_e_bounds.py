@@ -30,6 +30,7 @@ from .book import at_most, ball, book, on_the_toy, short, signed
 from .common_hypotheses import CONDITION, inside_point
 from .common_orders import given, settled, vanishing
 from .common_path import CHECKS, along
+from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves
 from .part_e_i_ii import same_sign_sizes
@@ -372,10 +373,10 @@ def _near_start(lab: Laboratory) -> Verdict:
     where="Lemma E.7",
     source="damaged",
     parts=["near the start", "signs"],
-    hypotheses=CONDITION,
+    hypotheses=[*CONDITION, large_support],
     uses=["C.12", "Eq.8-9"],
     statement=r"t\le T_2^+:\ |\langle w_{Q,s}^{(t)},\mu\rangle|=|\langle w_{Q,s}^{(0)},\mu\rangle|(1\pm o(1)),\ \text{signs kept; keys alike}",
-    reading="the display is lost and read off its proof; on the event of Lemma C.12, which asks for more of s than Condition 3.1 with a small power of n",
+    reading="the display is lost and read off its proof; on the event of Lemma C.12, whose s needs d of order n^14: poly(n) has to be such a power",
 )
 def signals_stay(lab: Laboratory) -> dict[str, Verdict]:
     """Both parts by the same bound."""
@@ -390,11 +391,11 @@ def signals_stay(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.3 (4)",
     parts=["near the start"],
-    hypotheses=CONDITION,
+    hypotheses=[*CONDITION, large_support],
     uses=["E.7"],
     same_as="E.7",
     statement=r"t\le T_2:\ \langle w_{Q,s}^{(t)},\mu\rangle=\langle w_{Q,s}^{(0)},\mu\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\mu\rangle\ \text{alike}",
-    reading="for all neurons, on the event of Lemma C.12",
+    reading="for all neurons, on the event of Lemma C.12, whose s needs d of order n^14: poly(n) has to be such a power",
 )
 def signals_stay_to_the_end(lab: Laboratory) -> Verdict:
     """As Lemma E.7."""
@@ -675,15 +676,16 @@ def half_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     where="Lemma 4.8 (2)",
     parts=["loss"],
     hypotheses=[
+        *CONDITION,
         Hypothesis(
             "m_k >= log(sigma_p s)^2",
-            r"m_k=\Omega(\mathrm{polylog}(d))",
+            r"m_k=\Omega(\mathrm{polylog}(d))\ \text{so that}\ m_k\ge\log^2(\sigma_ps/\|\mu\|)",
             lambda p: p["m_k"] - log(p["sigma_p"] * p["s"]) ** 2,
-        )
+        ),
     ],
     uses=["Eq.14-15"],
     statement=r"L_S(W^{(T_4)})=\Theta(1)",
-    reading="polylog(d) as a power of log d that is above log(sigma_p s)^2, as the proof of E.15 has it; constants depend on C_3",
+    reading="polylog(d) as a power of log d above log(sigma_p s)^2, as the proof of E.15 has it; with m_k = log d it would fail; constants depend on C_3",
 )
 def loss_at_t4(lab: Laboratory) -> Verdict:
     """A margin is at most 2 v_i <= 4 T_4 eta sigma_p s + 1 = 4 C_3 log(C_3 sigma_p s) m_k^-1/2 + 1."""
@@ -721,11 +723,12 @@ def _back(aligned: bool) -> dict[str, graph.Node]:
     "Keys after T_4^-",
     kind="inequality",
     where="Lemma E.29",
-    parts=["key noise", "key signal", "signs"],
+    parts=["key noise", "key signal", "signs", "at (1 + theta') T_4^-"],
     hypotheses=[at_t4],
     uses=["E.28", "Eq.8-9", "C.4"],
-    statement=r"t\ge T_4^-:\ (2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps(1-\cdot)\le\mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le t\eta\sqrt{\tfrac2\pi}\sigma_ps(1+\cdot),\ k_{s\mu}\ \text{alike; signs kept to}\ (1+\theta)T_4^-",
-    reading="what follows from Remark E.28 and the lengths of moves; the small terms are of t, as 2 T_4^- - t may vanish; any theta < 1",
+    expect="fails",
+    statement=r"t\ge T_4^-:\ (2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps(1-\tilde O(s^{-1/2}))\le\mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le t\eta\sqrt{\tfrac2\pi}\sigma_ps(1+\tilde O(s^{-1/2})),\ k_{s\mu}\ \text{alike with}\ o(1);\ \text{signs kept to}\ (1+\theta)T_4^-;\ (1-\theta')T_4^-\ldots\le|k_{si}|\le(1+\theta')T_4^-\ldots",
+    reading="for all t, as printed: an error of 2 T_4^- - t, where it is one of t; used up to (1 + theta) T_4^-, where it holds",
 )
 def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     """The fastest way back and on."""
@@ -735,9 +738,36 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     e = (1 - th) / 4 / (1 + z)
     signs = always_positive({"sign": (1 - th) - 2 * e * (1 + th)}, ("y",), ("z",))
     both = (moves & bounds).proving(MOVES, "sizes at T_4^- and speeds have relative errors e; a key moves back at most")
+    T, c, err, u = sym("T"), sym("theta"), sym("e"), sym("u")
+    # a key that moves back from (1 + theta_c) T on, at t = 2 T + 2 theta_c T / e + u, against (2 T - t)(1 - e)
+    t = 2 * T + 2 * c * T / err + u
+    below = always_positive({"bound - key": (2 * T - t) * (1 - err) - (2 * (1 + c) * T - t)}, ("T", "theta", "e", "u"))
+    sentence = (
+        "a key that moves back from (1 + theta_c) T_4^- on (Lemma 4.6), with |xi_i|_1 = (2/pi)^1/2 sigma_p s, is below the printed "
+        "bound with the error e at every t > 2 T_4^- (1 + theta_c / e)"
+    )
+    printed = refuted(Witness(sentence, inside_point()), moves.evidence) if (moves & below).as_stated == "holds" else moves & below
+    late = printed.correcting(
+        r"(2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps-\tilde O(s^{-1/2})t\eta\sigma_ps\le\ldots,\ \text{which is the printed bound for}\ t\le(1+\theta)T_4^-",
+        both,
+        "the errors of T_4^- and of t - T_4^- do not cancel in their difference",
+    ).blaming("misprint", "error-of-a-difference")
     kept = given((moves & signs).proving(MOVES), "Remark E.28")
-    both = given(both, "Remark E.28")
-    return {"key noise": both, "key signal": both, "signs": kept}
+    late = given(late, "Lemma 4.6", "Remark E.28")
+    # at t = (1 + theta') T: T (1 - e) - theta' T (1 + e) is (1 - theta') T (1 - e (1 + theta')/(1 - theta'))
+    share = always_positive(
+        {
+            "below": T * (1 - err) - th * T * (1 + err) - (1 - th) * T * (1 - 2 * err * (1 + th) / (1 - th)),
+            "above": (1 + th) * T * (1 + 2 * err) - (T * (1 + err) + th * T * (1 + err)),
+        },
+        ("T", "y", "e"),
+    )
+    return {
+        "key noise": late,
+        "key signal": late,
+        "signs": kept,
+        "at (1 + theta') T_4^-": given((moves & share).proving(MOVES), "Remark E.28"),
+    }
 
 
 @book.claim(
@@ -835,7 +865,12 @@ def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
     kind="inequality",
     where="Lemma E.1",
     parts=["positive", "order"],
-    hypotheses=[],
+    hypotheses=[
+        Hypothesis(
+            "|q_i|, |k_i| >= 2 beta_mu, by Lemma C.10", r"|q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu", lambda p: 1
+        ),
+        Hypothesis("uniform attention, by Lemma C.13", r"s_{i,11}^{(0)},s_{i,21}^{(0)}=\tfrac12+o(1)", lambda p: 1),
+    ],
     uses=["C.10", "C.13", "Eq.10-12"],
     statement=r"0<T^1_{2,s,i}\le T^3_{2,s,i},\quad0<T^2_{2,s,i}\le T^3_{2,s,i}\quad\text{for pairs with opposite signs}",
     reading="with |q_i|, |k_i| >= 2 beta_mu (Lemma C.10) and uniform attention at t = 0 (Lemma C.13), for both signs of v_i - v_mu",

@@ -14,7 +14,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, opposite, window
-from .common_path import STEP, on_path
+from .common_path import STEP, UNTIED, on_path
 
 root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
 
@@ -215,6 +215,7 @@ on_path(
     "E.5",
     "Sums of query and key noise",
     {"1. direction": _no_turn, "2. magnitude of the update": _vote_size, "3. magnitude of the sums": _sum_size},
+    supposing=[UNTIED],
     where="Lemma E.5",
     uses=["E.4", "E.6", "C.5", "E.5-requirement"],
     statement=r"\Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",
@@ -226,6 +227,7 @@ on_path(
     "Sums of noise dominate the signals",
     {"sums": _sum_size},
     main=True,
+    supposing=[UNTIED],
     where="Lemma 4.3 (3)",
     uses=["E.5"],
     same_as="E.5",

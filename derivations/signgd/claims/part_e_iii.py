@@ -10,7 +10,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, book
 from .common_checks import never, quiet_pairs, window
-from .common_path import on_path
+from .common_path import UNTIED, on_path
 
 
 def tilde(record: Record) -> float:
@@ -57,6 +57,7 @@ on_path(
     "E.11",
     "The vote decides the signals",
     {"both displays": lambda record: _voting(record, 2 * record.T3)},
+    supposing=[UNTIED],
     where="Lemma E.11",
     uses=["E.5", "E.8", "E.14", "E.15", "Eq.11-13", "E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
@@ -68,6 +69,7 @@ on_path(
     "Noise decides the sign of signals by majority",
     {"both displays": lambda record: _voting(record, record.T3)},
     main=True,
+    supposing=[UNTIED],
     where="Lemma 4.4 (1)",
     uses=["E.11"],
     same_as="E.11",
@@ -121,6 +123,7 @@ on_path(
     "Signals at T_3",
     {"both displays": _at_t3},
     main=True,
+    supposing=[UNTIED],
     where="Lemma 4.4 (2)",
     uses=["E.12"],
     statement=r"\langle w_{Q,s}^{(T_3)},\mu\rangle=\mathrm{sgn}\Big(\sum_iq_{si}\Big)\Theta(T_3\eta\|\mu\|),\ \langle w_{K,s}^{(T_3)},\mu\rangle=-\mathrm{sgn}(\cdot)\Theta(T_3\eta\|\mu\|)",

@@ -51,25 +51,29 @@ def _all(parts: list[Verdict]) -> Verdict:
     "E.16-19",
     "Stage IV.a goes on by itself",
     kind="inequality",
-    hypotheses=[],
-    parts=["one step"],
+    hypotheses=[
+        Hypothesis("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle", lambda p: 1),
+        Hypothesis("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|", lambda p: 1),
+        Hypothesis("|xi_i|_1 > |mu|, by Lemma C.4", r"\|\xi_i\|_1>\|\mu\|", lambda p: 1),
+    ],
+    parts=["E.16", "E.17", "E.18", "E.19"],
     where="Claims E.16 to E.19",
     origin="statement",
     uses=["Eq.10-12", "Eq.8-9"],
     statement=r"\mathcal F(t)\Rightarrow\mathcal E(t);\ \mathcal D(T_3),\mathcal E,\mathcal F(\le t-1)\Rightarrow\mathcal D(t);\ \mathcal A,\mathcal D,\mathcal E(t)\Rightarrow\mathcal A(t+1);\ \mathcal F,\mathcal D,\mathcal E(t)\Rightarrow\mathcal F(t+1)",
-    reading="on the derived arguments with w_i = v_i - v_mu > 0, all signs; E.17 with |xi|_1 > |mu|; E.19 has mu for y_i xi_i",
+    reading="on the derived arguments, all signs; in E.18 errors e of sizes and lengths; E.19 has mu for y_i xi_i",
 )
-def stage_four_a(lab: Laboratory) -> Verdict:
-    """Signs in all cases."""
-    parts = []
+def stage_four_a(lab: Laboratory) -> dict[str, Verdict]:
+    """Signs in all cases, sizes after a step, and signs after a step outwards."""
+    keys, queries = [], []
     a, b = weights_of(1)
     for e, f in product((1, -1), repeat=2):
         query = e * (2 * a * sym("c") + sym("r")) / b  # b |q| = 2 a |q_mu| + r
-        parts.append(
+        keys.append(
             signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "w2", "c"), ("r",))
         )
         gap = sym("B") + sym("tau") * (sym("m") + sym("e"))
-        parts.append(
+        queries.append(
             signed(
                 lab,
                 _values() | {"k1_mu": f * sym("tau") * sym("m"), "k1_1": e * gap},
@@ -78,7 +82,24 @@ def stage_four_a(lab: Laboratory) -> Verdict:
                 ("tau",),
             )
         )
-    return _all([*parts, constant_moves(lab)])
+    moves, q, k, h = constant_moves(lab), sym("q"), sym("k"), sym("h")
+    outwards = always_positive({"product after a step": (q + h) * (k + h)}, ("q", "k", "h"))
+    return {
+        "E.16": _all(keys),
+        "E.17": _all([*queries, moves]),
+        "E.18": moves & _linear_after_a_step(),
+        "E.19": moves & outwards,
+    }
+
+
+def _linear_after_a_step() -> Verdict:
+    """t (1 +- e) and a step 1 +- e', e' < e, add up to (t + 1)(1 +- e)."""
+    t, e = sym("t"), sym("e")
+    less = e / (1 + sym("z"))
+    return always_positive(
+        {"above": (t + 1) * (1 + e) - (t * (1 + e) + 1 + less), "below": t * (1 - e) + 1 - less - (t + 1) * (1 - e)},
+        ("t", "e", "z"),
+    )
 
 
 @book.claim(
@@ -172,15 +193,21 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     "E.34-35",
     "Query signal goes on in Stage IV.b",
     kind="inequality",
-    hypotheses=[],
-    parts=["one step"],
+    hypotheses=[
+        Hypothesis(
+            "weights within |vote|/n, as corrected in E.11-weights",
+            r"g_ia_iv_i=c(1\pm\delta),\ \delta<|\textstyle\sum_i\epsilon_i|/n",
+            lambda p: 1,
+        )
+    ],
+    parts=["E.34", "E.35"],
     where="Claims E.34 and E.35",
     uses=["Eq.11-13", "E.11-weights"],
     statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
-    reading="two samples of equal weights, one aligned, one whose key falls back; where the sum of keys is positive the query signal grows",
+    reading="E.34 for n samples whose keys have one size, worst weights, and on the derived argument for two of equal weights; E.35 as E.18",
 )
-def query_signal_goes_on(lab: Laboratory) -> Verdict:
-    """Equal weights, keys K + t l and -(K - t l), which is the slowest the sum can grow."""
+def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
+    """Equal weights, keys K + t l and -(K - t l), which is the slowest the sum can grow; and the worst weights for n keys."""
     same = {"X21": sym("X11"), "X22": sym("X12"), "g2": sym("g1")}
     state = {
         "v_1": sym("v_mu") + sym("w1"),
@@ -189,16 +216,25 @@ def query_signal_goes_on(lab: Laboratory) -> Verdict:
         "k1_1": sym("K") + sym("e") + sym("t"),
         "k1_2": -sym("K") - sym("t"),
     } | same
-    return on_the_toy(
-        signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1"))
-    ) & constant_moves(lab)
+    equal_weights = on_the_toy(signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1")))
+    n, S, r = sym("n"), sym("S"), sym("r")  # delta = S / (n (1 + r)): (n + S)/2 keys with, (n - S)/2 against the vote
+    delta = S / (n * (1 + r))
+    worst = always_positive({"vote": (n + S) / 2 * (1 - delta) - (n - S) / 2 * (1 + delta)}, ("n", "S", "r"))
+    moves = constant_moves(lab)
+    return {"E.34": equal_weights & worst & moves, "E.35": moves & _linear_after_a_step()}
 
 
 @book.claim(
     "E.38",
     "Stage IV.c: small noise-signal weights let the signal decide",
     kind="inequality",
-    hypotheses=[],
+    hypotheses=[
+        Hypothesis(
+            "signals of opposite signs",
+            r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle",
+            lambda p: 1,
+        )
+    ],
     parts=["one step"],
     where="Claim E.38",
     uses=["Eq.10-12", "Beyond.recursion"],

@@ -180,8 +180,9 @@ def equal_patches(lab: Laboratory) -> dict[str, Verdict]:
     where="Appendix F.2, gradient of query",
     origin="text",
     uses=["D.1"],
-    statement=r"\nabla_{w_{Q,s}}f=\sum_lx^{(l)}\sum_{a<b}s_{la}s_{lb}\langle v,x^{(a)}-x^{(b)}\rangle\langle w_{K,s},x^{(a)}-x^{(b)}\rangle",
-    reading="the covariance identity for four logits, and the derived output with three patches; v for the mean value of one class",
+    expect="fails",
+    statement=r"\nabla_{w_{Q,s}}L_S=\tfrac1n\sum_i\ell_i'y_i\sum_lx_i^{(l)}\sum_{a<b}s_{i,la}s_{i,lb}\langle\bar w_{V,j},x_i^{(a)}-x_i^{(b)}\rangle\langle w_{K,s},x_i^{(a)}-x_i^{(b)}\rangle",
+    reading="j is free on the right: both classes enter, by v, as in Lemma D.7; covariance identity for four logits, output with three patches, two of them equal",
 )
 def covariance(lab: Laboratory) -> Verdict:
     """The identity, and the gradient of the output with three patches."""
@@ -198,7 +199,8 @@ def covariance(lab: Laboratory) -> Verdict:
         graph.add([r[c] for r in made.weights["P"]]) / ROWS - graph.add([r[c] for r in made.weights["N"]]) / ROWS
         for c in range(5)
     ]
-    key, pairs = made.weights["K"][0], {}
+    one = [graph.add([r[c] for r in made.weights["P"]]) / ROWS for c in range(5)]  # mean row of j = 1
+    key, pairs, single = made.weights["K"][0], {}, {}
     for c, slope in enumerate(graph.gradient(f, made.weights["Q"][0])[:2]):
         inner = graph.add(
             x[l][c] * rows[l][a] * rows[l][b] * (dot(v, x[a]) - dot(v, x[b])) * (dot(key, x[a]) - dot(key, x[b]))
@@ -207,7 +209,30 @@ def covariance(lab: Laboratory) -> Verdict:
             for b in range(a + 1, 3)
         )
         pairs[f"query {c}"] = slope, inner
-    return on_the_toy(equal({"covariance": (left, right)}) & equal(pairs, POSITIVE))
+        single[f"query {c}"] = (
+            slope,
+            graph.add(
+                x[l][c]
+                * rows[l][a]
+                * rows[l][b]
+                * (dot(one, x[a]) - dot(one, x[b]))
+                * (dot(key, x[a]) - dot(key, x[b]))
+                for l in range(3)
+                for a in range(3)
+                for b in range(a + 1, 3)
+            ),
+        )
+    fixed = on_the_toy(equal({"covariance": (left, right)}) & equal(pairs, POSITIVE))
+    return (
+        equal(single, POSITIVE)
+        .witnessed(
+            "with the rows of class 1 at 0 the right side with j = 1 is 0, and the gradient has those of class -1", {}
+        )
+        .correcting(
+            r"\text{the same with}\ v=\bar w_{V,1}-\bar w_{V,-1}\ \text{for}\ \bar w_{V,j}", fixed, "f is F_1 - F_{-1}"
+        )
+        .blaming("misprint", "one-class")
+    )
 
 
 @book.claim(
