@@ -118,6 +118,7 @@ TOLERANCES = {  # of the claims along the path, with reasons
     **dict.fromkeys(("E.36", "4.6", "4.7", "IV.c", "E.40"), THETA),
     **dict.fromkeys(("Beyond.1-2-4", "Beyond.flip-time"), TWO_STEPS),
 }
+RUNS = "sign flow, eta to 0, at steps of 2 to 20 percent of t; two sizes, exponents are not swept"
 BROKEN_SEEDS = 40  # of systems that are broken on purpose: what is not decided by then is noticed
 CHECKS: dict[str, Check] = {}
 
@@ -211,7 +212,7 @@ def along(
         verdict = verdict.adding(supposed=f"{' and '.join(events)} in {sum(had.values())} of {len(had)} runs")
     trend = {f"at n = {case.n}, m_k = {case.m_k}": share for case, share in zip(cases, seen, strict=True)}
     left = {f"{c.number} {c.name}": f"{c.ratio_at(where[0]):.3g} to {c.ratio_at(where[1]):.3g}" for c in CONDITION_3_1}
-    told = verdict.adding(trend=trend, ratios_of_condition=left, not_proved=tried)
+    told = verdict.adding(runs=RUNS, trend=trend, ratios_of_condition=left, not_proved=tried)
     if limit is not None:
         told = told.within(*limit)
     return replace(told, points=where).approaching(approach(where, CONDITION))

@@ -746,7 +746,11 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
         "a key that moves back from (1 + theta_c) T_4^- on (Lemma 4.6), with |xi_i|_1 = (2/pi)^1/2 sigma_p s, is below the printed "
         "bound with the error e at every t > 2 T_4^- (1 + theta_c / e)"
     )
-    printed = refuted(Witness(sentence, inside_point()), moves.evidence) if (moves & below).as_stated == "holds" else moves & below
+    printed = (
+        refuted(Witness(sentence, inside_point()), moves.evidence)
+        if (moves & below).as_stated == "holds"
+        else moves & below
+    )
     late = printed.correcting(
         r"(2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps-\tilde O(s^{-1/2})t\eta\sigma_ps\le\ldots,\ \text{which is the printed bound for}\ t\le(1+\theta)T_4^-",
         both,

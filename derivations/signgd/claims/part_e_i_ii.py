@@ -46,6 +46,7 @@ on_path(
     {"aligned": _aligned, "(1) same signs are kept": _kept, "(2) opposite signs": _fair_outcome},
     main=True,
     where="Lemma 4.2",
+    printed=lambda case: 0.9,
     kind="probability",
     uses=["E.2", "E.3", "E.6"],
     statement=r"\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",

@@ -127,5 +127,5 @@ on_path(
     where="Lemma 4.4 (2)",
     uses=["E.12"],
     statement=r"\langle w_{Q,s}^{(T_3)},\mu\rangle=\mathrm{sgn}\Big(\sum_iq_{si}\Big)\Theta(T_3\eta\|\mu\|),\ \langle w_{K,s}^{(T_3)},\mu\rangle=-\mathrm{sgn}(\cdot)\Theta(T_3\eta\|\mu\|)",
-    reading="all neurons at T_3, constants 1/3 and 4/3 (Theta hides them)",
+    reading="all neurons, at 1.02 T_3, constants 1/3 and 4/3 (Theta hides them)",
 )

@@ -255,6 +255,7 @@ on_path(
     "Half of the neurons are aligned",
     {"bound": _half_aligned},
     where="Lemma E.27",
+    printed=lambda case: 0.9,
     kind="probability",
     uses=["E.6"],
     statement=r"|E_i^{(T_3)}|\ge m_k/2-\tilde O(m_kn^{-1/2}+m_k^{1/2})\ \text{for all}\ i\ \text{with probability}\ 1-\delta",
