@@ -139,7 +139,7 @@ def small_beta(lab: Laboratory) -> Verdict:
     hypotheses=[],
     insensitive=NETWORK,
     statement=r"\text{SignGD and Adam reach a small training loss; GD generalises better than both}",
-    reading=f"{WHERE}, synthetic data; the digits of Figure 2 (d) are not at hand: test losses of SignGD and of Adam minus that of GD",
+    reading=f"{WHERE}, synthetic data, not the digits of Figure 2 (d): test losses of SignGD and of Adam minus that of GD",
 )
 def optimisers(lab: Laboratory) -> dict[str, Verdict]:
     """Training losses, and differences of test losses for the same data and start."""
