@@ -152,7 +152,7 @@ def _output(lab: Laboratory, patches: list[int]) -> tuple[Node, list[list[Node]]
     uses=["Eq.1"],
     insensitive=EVERY,
     statement=r"L\ \text{patches, half signal, half one noise vector}:\ \text{the same dynamics};\ 1\ \text{signal and}\ L-1\ \text{noise patches}:\ \text{softmax starts at}\ \tfrac1L,\ \tfrac{L-1}L",
-    reading="L = 4, two of each: the output is L/2 times that of L = 2, so each sample moves alike, with slopes at L/2 times the margin; L = 3: softmax 1/3",
+    reading="L = 4: the output is L/2 times that of L = 2, so samples move alike, with slopes at L/2 times the margin; L = 3: softmax 1/3",
 )
 def equal_patches(lab: Laboratory) -> dict[str, Verdict]:
     """Outputs for both kinds of contexts."""
