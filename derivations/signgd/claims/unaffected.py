@@ -61,7 +61,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.3-rows",
+        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.5 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.3-rows",
         "every decreasing loss has a slope of one sign, so that the values grow, and no more of the loss enters",
     ),
     (
@@ -97,8 +97,8 @@ REASONS = (
     ),
     (
         "keys",
-        "E.27",
-        "starts and queries alone decide it",
+        "E.27 Beyond.same-sign",
+        "starts and queries alone decide it; a query goes on with the sign of a key that stands still",
     ),
     (
         "noise",
@@ -107,7 +107,7 @@ REASONS = (
     ),
     (
         "noise",
-        "4.2 E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.7 E.27",
+        "4.2 Beyond.same-sign E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.7 E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
@@ -138,7 +138,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (
