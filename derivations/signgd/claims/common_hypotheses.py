@@ -1,14 +1,17 @@
-"""Symbols with their natural domains, and the hypotheses that several claims share; unnamed constants are read as 1."""
+"""Symbols with their natural domains, and the hypotheses that several claims share.
+
+Unnamed constants of Condition 3.1 are read as 1, those of the lemmas in appendix C as what their checks need.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import log, sqrt
 from typing import Any
 
 from odesys import Hypothesis, Symbol
 
-from ..special.conditions import CONDITION_3_1
+from ..special.conditions import CONDITION_3_1, POWER, SMALL, condition_point, satisfying
 
 SYMBOLS = [
     Symbol("n", "n", "training samples", "whole"),
@@ -28,16 +31,35 @@ SYMBOLS = [
     Symbol("v_2", "v_2", "<v, y_2 xi_2>", "real"),
     Symbol("c", "c", "a level of a Gaussian, in standard deviations", "nonnegative"),
 ]
-CONDITION = list(CONDITION_3_1)
+
+#: not printed, and supposed all over the paper: its tilde hides log m_v, as in T_2 and T_3, which have beta_xi and beta_mu
+power_of_n = Hypothesis.from_ratio(
+    "",
+    f"m_v <= n^{POWER}",
+    r"m_v=O(\mathrm{poly}(n)),\ \text{so that}\ \tilde\Theta\ \text{hides}\ \log m_v",
+    lambda p: float(p["n"]) ** POWER / p["m_v"],
+)
+CONDITION = [*CONDITION_3_1, power_of_n]
+
+
+def inside_point(m_k: int = 60, power: int = POWER, **changed: float) -> dict[str, float]:
+    """A point that satisfies Condition 3.1 with constants 1, and d = n^power; sigma_0 follows what is changed."""
+    point = {**condition_point(*satisfying(m_k, power)), **changed}
+    if "sigma_0" not in changed:
+        point["sigma_0"] = SMALL / (2 * point["sigma_p"] * point["s"] * sqrt(point["m_k"]))
+    return point
 
 
 def at_least(name: str, tex: str, left: Callable[[Any], Any], right: Callable[[Any], Any]) -> Hypothesis:
-    """left >= right at a point, with an unnamed constant read as 1."""
+    """left >= right at a point."""
     return Hypothesis.from_ratio("", name, tex, lambda p: left(p) / right(p))
 
 
 many_coordinates = at_least(
-    "s >= log(4 n / delta)", r"s=\Omega(\log(4n/\delta))", lambda p: p["s"], lambda p: log(4 * p["n"] / p["delta"])
+    "s >= 85 log(4 n / delta)",
+    r"s=\Omega(\log(4n/\delta))",
+    lambda p: p["s"],
+    lambda p: 85 * log(4 * p["n"] / p["delta"]),
 )
 
 
@@ -45,15 +67,15 @@ def wide(letter: str) -> list[Hypothesis]:
     """What Lemmas C.6 to C.8 suppose of s and of the number of neurons m_v or m_k."""
     return [
         at_least(
-            f"s >= log({letter} n / delta)",
+            f"s >= 85 log(8 {letter} n / delta)",
             rf"s=\Omega(\log({letter}n/\delta))",
             lambda p: p["s"],
-            lambda p: log(p[letter] * p["n"] / p["delta"]),
+            lambda p: 85 * log(8 * p[letter] * p["n"] / p["delta"]),
         ),
         at_least(
-            f"{letter} >= log(1 / delta)",
+            f"{letter} >= 3 log(1 / delta)",
             rf"{letter}=\Omega(\log(1/\delta))",
             lambda p: p[letter],
-            lambda p: log(1 / p["delta"]),
+            lambda p: 3 * log(1 / p["delta"]),
         ),
     ]

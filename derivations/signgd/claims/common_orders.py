@@ -13,10 +13,10 @@ SIZES = {"n": EVERY, "d": EVERY, "m_k": EVERY, "m_v": EVERY}
 
 
 def vanishing(what: str, n: Fraction | int = 0, d: Fraction | int = 0, kappa: int = 0) -> Verdict:
-    r"""`what` is of the order n^n d^d kappa^kappa, up to logarithms of n, m_k and 1/delta, and tends to zero.
+    r"""`what` is of the order n^n d^d kappa^kappa, up to logarithms of n, m_k, m_v and 1/delta, and tends to zero.
 
     By Condition 3.1 d is at least :math:`n^9`, so for a negative power of d the product is at most a power of n, which
-    beats every power of these logarithms where it is negative; kappa = sigma_0 sigma_p s m_k^(1/2) tends to zero.
+    beats every power of these logarithms where it is negative (m_v is at most a power of n); kappa = sigma_0 sigma_p s m_k^(1/2) tends to zero.
     """
     n, d = Fraction(n), Fraction(d)
     power = n + POWER * d

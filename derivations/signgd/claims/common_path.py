@@ -8,7 +8,13 @@ Lemma E.14 needs more than (log d)^(-1/2); eta = 1/(n d). So every margin grows;
 each verdict. A redraw has new seeds and other constants in all these orders.
 
 A statement holds (or fails) here if it does so with high probability at both sizes, and is undecided otherwise. All
-checks are made on each run at once, and the run is dropped.
+checks are made on each run at once, and the run is dropped. Runs are the sign flow, eta to 0, at steps of 2 percent of t
+where much happens and of 20 percent elsewhere.
+
+What the paper supposes from some place on is an event of a run (`Supposed`), listed among the hypotheses: that no vote is
+tied (proof of Lemma E.5; n is odd here), and that each sample has enough aligned neurons, as Lemma E.27 says for large m_k.
+At m_k = 20, n = 201 the second fails, and the end of Stage IV with it. Runs without the event say nothing; where fewer
+than half of them have it, nothing is decided.
 """
 
 from __future__ import annotations
@@ -17,9 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import ceil, log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
-from odesys import Draw, OdesysError, Verdict, Witness, approach, undecided, with_high_probability
+import numpy as np
+
+from odesys import Draw, Hypothesis, OdesysError, Verdict, Witness, approach, undecided, with_high_probability
 
 from ..laboratory import Laboratory
 from ..setting import Case
@@ -30,6 +38,36 @@ from .book import book
 from .common_hypotheses import CONDITION
 
 Check = Callable[[Record], Verdict]
+
+
+class Supposed(NamedTuple):
+    """An event that the paper supposes: how it is listed, and whether a run has it."""
+
+    hypothesis: Hypothesis
+    seen: Callable[[Record], bool]
+
+
+def _no_tie(record: Record) -> bool:
+    now = record.run.at(record.T2)
+    return bool(np.all(np.sign(now.q).sum(axis=1) != 0))
+
+
+UNTIED = Supposed(
+    Hypothesis(
+        "no vote is tied", r"|E_{s,+}|\ne|E_{s,-}|\ \forall s,\ \text{as the proof of Lemma E.5 supposes}", lambda p: 1
+    ),
+    _no_tie,
+)
+LEAST_SHARE = 0.3  # of aligned neurons: above (5 - sqrt7)/9 = 0.262, below which unaligned keys slide (Beyond.sliding)
+ALIGNED = Supposed(
+    Hypothesis(
+        "enough aligned neurons",
+        r"|E_i^{(T_3)}|\ge0.3\,m_k\ \forall i,\ \text{by Lemma E.27 for large}\ m_k",
+        lambda p: 1,
+    ),
+    lambda record: bool(record.aligned(record.T3).mean(axis=0).min() >= LEAST_SHARE),
+)
+EVENTS = {event.hypothesis.name: event for event in (UNTIED, ALIGNED)}
 STEP = 1.02  # times are resolved to one step of the integrator
 THETA_C = 0.25  # the small constant of stage IV
 SIZES = ((21, 32), (65, 40))  # n and m_k: n / m_k^5 is the same
@@ -64,6 +102,23 @@ TRIED = {  # by the file of a claim: what is proved towards it, and what is miss
         "ever (Beyond.cone); training loss and attention need the final signs of all pairs (E.40), which are measured"
     ),
 }
+PRINTED = ("none", "the printed bounds, or signs, themselves; a time is known to a step of the integrator, 2 percent")
+SMALL = "o(1): more than the o(1) of the path, sigma_0 sigma_p s m_k^1/2, which is (log d)^(-5/4), at most 0.004"
+EARLIER = ("runs at other sizes",)
+THETA = (THETA_C, "theta_c, a small constant of the paper; smaller ones need a larger power of n in d", EARLIER)
+TILDE = ("s^(-1/2) log d", "what a tilde hides, with the first power of log d")
+TWO_STEPS = (0.05, "two steps of the integrator and the next order")
+TOLERANCES = {  # of the claims along the path, with reasons
+    "4.2": (0.1, "delta = 1/10 of the printed probability 1 - delta; four standard errors for O(delta)"),
+    **dict.fromkeys(("IV.a-A", "IV.b"), TILDE),
+    **{id: (0.05, SMALL) for id in ("E.20", "E.26", "E.28")},
+    **{id: (0.01, SMALL) for id in ("Eq.37", "E.42", "Thm.3.2(4)", "Thm.3.2-order", "4.5")},
+    "4.4(2)": ("1/3 and 4/3", "Theta hides them; E.12 has 1/2 and 4/3, and T_3 is known to 2 percent"),
+    "E.27": ("Hoeffding", "the constant of its proof, delta = 1/10"),
+    **dict.fromkeys(("E.36", "4.6", "4.7", "IV.c", "E.40"), THETA),
+    **dict.fromkeys(("Beyond.1-2-4", "Beyond.flip-time"), TWO_STEPS),
+}
+RUNS = "sign flow, eta to 0, at steps of 2 to 20 percent of t; two sizes, exponents are not swept"
 BROKEN_SEEDS = 40  # of systems that are broken on purpose: what is not decided by then is noticed
 CHECKS: dict[str, Check] = {}
 
@@ -99,9 +154,14 @@ def passed(rules: Rules, case: Case, seeds: tuple[int, ...]) -> tuple[Mapping[st
 
 
 def _passed(record: Record | OdesysError) -> Mapping[str, bool]:
-    if isinstance(record, OdesysError):  # a run that breaks off, as broken systems may, shows nothing
-        return dict.fromkeys(CHECKS, False)
+    if isinstance(record, OdesysError):  # a run that breaks off, as broken systems may, passes nothing
+        return dict.fromkeys(EVENTS, True) | dict.fromkeys(CHECKS, False)
     out = {}
+    for name, event in EVENTS.items():
+        try:
+            out[name] = event.seen(record)
+        except OdesysError:  # no such time: then the checks are not passed
+            out[name] = True
     for name, check in CHECKS.items():
         try:
             out[name] = check(record).as_stated == "holds"
@@ -116,16 +176,23 @@ def along(
     what: str,
     printed: Callable[[Case], float] | None = None,
     tried: str = TRIED["part_e_i_ii"],
+    supposing: Sequence[Supposed] = (),
+    limit: tuple[Any, ...] | None = None,
 ) -> Verdict:
     """A check at both sizes of the path, over seeds; the verdict is about the trend into the condition.
 
-    `printed` is the probability that the paper states, as a function of the sizes.
+    `printed` is the probability that the paper states, as a function of the sizes; `supposing` are events without which a
+    run says nothing.
     """
+    events = [event.hypothesis.name for event in supposing]
+    had: dict[tuple[int, int], bool] = {}
     rules, cases, where = lab.rules(), [case for case, _ in path(lab.draw)], points(lab.draw)
     most = {} if rules == Rules() else {"most": BROKEN_SEEDS}
 
     def trial(case: Case, seeds: Sequence[int]) -> list[bool]:
-        return [seen[name] for seen in passed(rules, case, tuple(seeds))]
+        runs = passed(rules, case, tuple(seeds))
+        had.update({(case.n, seed): all(seen[e] for e in events) for seed, seen in zip(seeds, runs, strict=True)})
+        return [seen[name] or not all(seen[e] for e in events) for seen in runs]
 
     found = [
         with_high_probability(what, point, partial(trial, case), lab.draw, printed=printed and printed(case), **most)
@@ -139,9 +206,15 @@ def along(
             verdict = verdict.witnessed(said, verdict.witness.point)
     else:
         verdict = undecided(f"{what} for {seen[0]} at the first size and {seen[1]} at the second")
+    if 2 * sum(had.values()) < len(had):
+        verdict = undecided(f"only {sum(had.values())} of {len(had)} runs have what is supposed")
+    elif events:
+        verdict = verdict.adding(supposed=f"{' and '.join(events)} in {sum(had.values())} of {len(had)} runs")
     trend = {f"at n = {case.n}, m_k = {case.m_k}": share for case, share in zip(cases, seen, strict=True)}
     left = {f"{c.number} {c.name}": f"{c.ratio_at(where[0]):.3g} to {c.ratio_at(where[1]):.3g}" for c in CONDITION_3_1}
-    told = verdict.adding(trend=trend, ratios_of_condition=left, not_proved=tried)
+    told = verdict.adding(runs=RUNS, trend=trend, ratios_of_condition=left, not_proved=tried)
+    if limit is not None:
+        told = told.within(*limit)
     return replace(told, points=where).approaching(approach(where, CONDITION))
 
 
@@ -160,6 +233,7 @@ def on_path(
     fault: tuple[str, str] = ("", ""),
     corrected: tuple[str, Mapping[str, Check], str] | None = None,
     printed: Callable[[Case], float] | None = None,
+    supposing: Sequence[Supposed] = (),
     **more: Any,
 ) -> None:
     """Register a claim whose parts are checks of runs; `corrected` is a statement, its checks, and why."""
@@ -170,7 +244,12 @@ def on_path(
     tried = TRIED[next(iter(checks.values())).__module__.rpartition(".")[2]]
 
     def judge(lab: Laboratory) -> dict[str, Verdict]:
-        out = {part: along(lab, f"{id}: {part}", f"'{part}' was seen", printed, tried) for part in checks}
+        out = {
+            part: along(
+                lab, f"{id}: {part}", f"'{part}' was seen", printed, tried, supposing, TOLERANCES.get(id, PRINTED)
+            )
+            for part in checks
+        }
         if corrected is None:
             return {part: verdict.blaming(*fault) if fault[0] else verdict for part, verdict in out.items()}
         form, fixed, why = corrected
@@ -191,7 +270,7 @@ def on_path(
         origin=origin,
         where=where,
         parts=list(checks) if origin != "ours" else [],
-        hypotheses=CONDITION,
+        hypotheses=[*CONDITION, *(event.hypothesis for event in supposing)],
         statement=statement,
         reading=reading,
         uses=uses,

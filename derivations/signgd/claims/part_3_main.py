@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log, sqrt
 
+import flint
 import numpy as np
 
 from odesys import (
@@ -13,6 +14,7 @@ from odesys import (
     OdesysError,
     Verdict,
     Witness,
+    always_positive,
     between,
     equal,
     graph,
@@ -33,11 +35,11 @@ from ..special.conditions import CONDITION_3_1, condition_point, satisfying
 from ..special.mean_field import MeanField, loss
 from ..special.toy_network import on_section
 from ..special.watched_runs import Record
-from .book import SIZES, book, on_the_toy
+from .book import SIZES, at_most, ball, book, on_the_toy
 from .common_checks import later
 from .common_hypotheses import CONDITION
-from .common_orders import given, settled, vanishing
-from .common_path import on_path
+from .common_orders import given, vanishing
+from .common_path import ALIGNED, UNTIED, on_path
 from .part_d_recursion import mean_value_moves
 
 
@@ -54,7 +56,7 @@ def end_time(record: Record, epsilon: float, factor: float = 2.0) -> float:
     hypotheses=[],
     insensitive=SIZES,
     statement=r"d=\Omega(\mathrm{poly}(n)),\ s=\Theta(d^{1/2}n^{-2});\ \sigma_p=\Omega(d^{-1/4}n^3);\ m_k,m_v=\Omega(\mathrm{polylog}\,d),\ \sigma_0=o(\sigma_p^{-1}s^{-1}m_k^{-1/2});\ n=\Omega(m_k^4);\ \eta=O(\mathrm{poly}(d^{-1}))",
-    reading="with constants 1, poly(n) = n^9, polylog = log, o(1) = 1/10 at an explicit point; what C.10 to C.12 need besides is not contained in it",
+    reading="constants 1, poly(n) = n^9, polylog = log, o(1) = 1/10 at a point; not in it: m_v <= n^9, supposed everywhere, and the width that C.11 needs",
 )
 def condition(lab: Laboratory) -> Verdict:
     """Every inequality at the point, and its sizes."""
@@ -120,44 +122,40 @@ def experiments(lab: Laboratory) -> Verdict:
     origin="proof",
     hypotheses=CONDITION,
     uses=["C.8", "Eq.2-3", "E.21"],
-    expect="fails",
     insensitive="quotients of the times that the paper defines",
     statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+\ll T_4^-",
-    reading="C_1 and C_2 large constants; T_2 and T_3 have beta_xi and beta_mu, with the rows of values; delta is a power of 1/n",
+    reading="C_1 and C_2 large constants; beta_xi and beta_mu with the rows of values, m_v at most n^9; delta = n^(-1/3), as in Theorem 3.2",
 )
 def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
-    """Quotients of neighbours by their orders."""
-    case, eta = satisfying()
-
-    def beyond(time: str, beta: str) -> Verdict:
-        sentence = (
-            f"{beta} is a maximum over 2 m_v rows of values, about (2 log m_v)^1/2 standard deviations; with m_v = exp(n), which "
-            f"condition 3 allows, {time} over {time}^+ is at least (n / log n)^1/2 / C up to a constant, and grows"
-        )
-        fixed = settled(
-            vanishing("1/n", n=-1),
-            f"{beta} is at most 2 log(12 max(m_k, m_v) n/delta)^1/2 standard deviations (C.6, C.8)",
-        )
-        return (
-            refuted(Witness(sentence, condition_point(case, eta)), Evidence.CERTIFICATE)
-            .correcting(
-                rf"{time}^+\ \text{{with}}\ \max(m_k,m_v)\ \text{{in its logarithm}}",
-                fixed,
-                "the maximum runs over the rows of values",
-            )
-            .blaming("constant", "value-rows")
-        )
-
-    last = settled(
-        vanishing("1/n", n=-1),
+    """Quotients of neighbours by their orders; logarithms of 12, n, m_k and 1/delta as symbols."""
+    twelve, n, m, delta = (sym(f"log_{x}") for x in ("12", "n", "m", "delta"))
+    names = ("log_12", "log_n", "log_m", "log_delta")
+    # log(12 n^9 n/delta) <= 10 log(12 m_k n/delta), and log(12 n^9/delta) <= 28 log(12 m_k/delta) with delta = n^(-1/3)
+    ten = always_positive({"ten times": 10 * (twelve + m + n + delta) - (twelve + 10 * n + delta)}, names)
+    more = always_positive({"28 times": 28 * (twelve + m + n / 3) - (twelve + 9 * n + n / 3)}, names[:3])
+    first = at_most(100 * flint.arb(20).sqrt(), ball(448), what="50 sqrt2 * 2 * sqrt10 against C_1")
+    third = at_most(3 * flint.arb(56).sqrt(), ball(23), what="3 * sqrt2 * sqrt28 against C_2")
+    step = "beta_xi <= 2 log(12 max(m_k, m_v) n/delta)^1/2 sigma_0 sigma_p s^1/2, beta_mu <= (2 log(12 max(m_k, m_v)/delta))^1/2 sigma_0 |mu|"
+    # log 12 <= 5/2 and log(3 sqrt2) <= 3/2; with log n = 2 + x the logarithm of T_3^+ is at most twice that of (34)
+    x = sym("x")
+    logs = always_positive(
+        {"twice (34)": 2 * (Fraction(9, 4) * (2 + x) - Fraction(3, 2)) - (Fraction(5, 2) + Fraction(7, 12) * (2 + x))},
+        (),
+        ("x",),
+    )
+    numbers = at_most(ball(12).log(), ball(Fraction(5, 2))) & at_most(
+        (3 * flint.arb(2).sqrt()).log(), ball(Fraction(3, 2))
+    )
+    last = (logs & numbers).proving(
         "T_3^+ over (34) is C_2 kappa (log(12 m_k/delta) / log(sigma_p s / (3 sqrt2 n)))^1/2 up to a constant",
-        "sigma_p s / n is at least d^1/4, so the logarithms are of one order, and kappa tends to 0",
+        "m_k <= n^1/4, delta = n^(-1/3) and sigma_p s / n >= d^1/4 >= n^9/4: the quotient of the logarithms is at most 2, and "
+        "kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
     )
     return {
         "T_1 << T_2": vanishing("T_1/T_2, m_v^(-1/2)/n", n=-1),
-        "T_2 < T_2^+": beyond("T_2", "beta_xi"),
+        "T_2 < T_2^+": (ten & first).proving(step).with_constants(C_1="448 is large enough"),
         "T_2^+ << T_3": vanishing("T_2^+/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4)),
-        "T_3 < T_3^+": beyond("T_3", "beta_mu"),
+        "T_3 < T_3^+": (more & third).proving(step).with_constants(C_2="23 is large enough"),
         "T_3^+ << T_4^-": given(last, "Eq. (34) of Lemma E.21"),
     }
 
@@ -171,6 +169,7 @@ on_path(
     "App.E.1-times-IV",
     "Order of the times from T_4^- on",
     {"T_4^- < T_4^+ < T_4": _last_times},
+    supposing=[UNTIED, ALIGNED],
     where="Appendix E.1, display of the order among the times",
     origin="proof",
     uses=["E.25", "E.36"],
@@ -224,7 +223,8 @@ on_path(
 
 def _noise_weights(record: Record) -> Verdict:
     place = record.run.index(end_time(record, PATH_EPSILONS[-1]))
-    return between("noise weights", 2 - record.seen.s11[place] - record.seen.s21[place], 0.9, 2)
+    s12, s22 = 1 - record.seen.s11[place], 1 - record.seen.s21[place]
+    return between("s_12", s12, 0, 1) & between("s_22", s22, 0.9, 1)
 
 
 on_path(
@@ -235,9 +235,9 @@ on_path(
         "test loss": lambda record: _fresh_losses(record, 0.1, np.inf),
         "noise weights": _noise_weights,
     },
-    where="Lemma E.41, and s_12 + s_22 >= 0.9 of its proof",
-    uses=["E.8", "E.40", "C.1"],
-    statement=r"T=2\log(\epsilon^{-1})\eta^{-1}\sigma_p^{-1}s^{-1}:\ L_S\le\epsilon,\ L_{\mathcal D}\ge0.1,\ s_{12}+s_{22}\ge0.9",
+    where="Lemma E.41, and s_12 >= 0, s_22 >= 0.9 of its proof",
+    uses=["E.8", "E.40", "C.1", "E.41-value"],
+    statement=r"T=2\log(\epsilon^{-1})\eta^{-1}\sigma_p^{-1}s^{-1}:\ L_S\le\epsilon,\ L_{\mathcal D}\ge0.1,\ s_{i,12}\ge0,\ s_{i,22}\ge0.9",
     reading="epsilon = 1/10 and 1/100; 2000 fresh samples whose supports miss those of training",
 )
 

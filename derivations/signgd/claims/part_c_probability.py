@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
-from math import comb, isqrt, log
+from math import comb, log
 from typing import Any
 
 import flint
@@ -26,7 +26,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
-from .common_hypotheses import at_least, many_coordinates, wide
+from .common_hypotheses import CONDITION, at_least, inside_point, many_coordinates, wide
 
 DELTAS = (Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000))
 WIDTHS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**6, 10**12)
@@ -57,29 +57,31 @@ def small_sets(largest: int) -> Iterable[tuple[int, int, int]]:
             r"s=\Omega(d^{1/2}n^{-2})",
             lambda p: p["s"] * p["n"] ** 2,
             lambda p: float(p["d"]) ** 0.5,
-        )
+        ),
+        *CONDITION,
     ],
     parts=["disjoint"],
     where="Lemma C.1",
     expect="fails",
     insensitive=NUMBERS,
     statement=r"s=\Omega(d^{1/2}n^{-2})\ \Rightarrow\ P(\mathcal B_i\cap\mathcal B_j=\emptyset\ \forall i\ne j)\ge1-n^{-2}",
-    reading="Omega as printed, a lower bound of s; supports of s coordinates out of d - 1, drawn independently",
+    reading="Omega as printed, a lower bound of s, also with the Theta of Condition 3.1; supports of s coordinates out of d - 1",
 )
 def disjoint_supports(lab: Laboratory) -> Verdict:
-    """Exact probabilities; the first multiple of d^1/2 n^-2 for which they fall below 1 - n^-2."""
-    n, d = 10, 10**8
-    smallest = isqrt(d) // n**2
-    printed: Verdict = certified(checked=10)
-    for s in (smallest * t for t in range(1, 11)):
-        meeting = 1 - disjoint_probability(n, d, s)
-        if meeting > Fraction(1, n**2):
-            sentence = (
-                f"at n = {n}, d = 10^8, s = {s} (s is {s // smallest} times d^1/2 n^-2) some supports meet with the "
-                f"probability {say_number(float(meeting))}, and n^-2 is {say_number(1 / n**2)}"
-            )
-            printed = refuted(Witness(sentence, {"n": n, "d": d, "s": s}), Evidence.CERTIFICATE)
-            break
+    """P(disjoint) is at most exp(-s^2 n(n-1)/(2(d-1))): a factor of the product is at most (1 - is/(d-1))^s."""
+    point = inside_point()
+    point = inside_point(s=2 * point["s"])
+    with flint.ctx.workprec(300):
+        n, d, s = (ball(int(point[x])) for x in "nds")
+        meeting = 1 - (-s * s * n * (n - 1) / (2 * (d - 1))).exp()
+        says = "at m_k = 240, n = m_k^4, d = n^9, s = 2 d^1/2 n^-2 the probability that some supports meet, times n^2,"
+        printed = at_most(meeting * n * n, ball(1), says, point)
+
+    def product_bound(case: tuple[int, int, int]) -> bool:
+        n, d, s = case
+        return bool(ball(disjoint_probability(n, d, s)) <= (-ball(Fraction(s * s * n * (n - 1), 2 * (d - 1)))).exp())
+
+    printed = printed & enumerate_all(small_sets(30), product_bound, "triples (n, d, s)")
 
     def union_bound(case: tuple[int, int, int]) -> bool:
         n, d, s = case
@@ -103,7 +105,7 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     "C.2",
     "Noise misses the signal coordinate",
     kind="probability",
-    hypotheses=[],
+    hypotheses=CONDITION[:2],
     parts=["value", "exponential", "linear", "order"],
     where="Lemma C.2, and the displays of its proof",
     insensitive=NUMBERS,
@@ -254,10 +256,10 @@ def _sub_gaussian() -> Verdict:
     kind="probability",
     hypotheses=[
         at_least(
-            "s >= n^2 log(4 n / delta)",
+            "s >= 243 n^2 log(4 n / delta)",
             r"s=\Omega(n^2\log(4n/\delta))",
             lambda p: p["s"],
-            lambda p: p["n"] ** 2 * log(4 * p["n"] / p["delta"]),
+            lambda p: 243 * p["n"] ** 2 * log(4 * p["n"] / p["delta"]),
         )
     ],
     parts=["both bounds"],
@@ -273,7 +275,7 @@ def split_sums(lab: Laboratory) -> Verdict:
     # c mean s - n sqrt(2 s L) >= c s / sqrt2 for s >= C n^2 L and c >= 1:  sqrt(2/C) <= mean - 1/sqrt2, and <= 1 - mean
     C = flint.arb(243)
     exact = at_most((2 / C).sqrt(), mean - root, side="lower") & at_most((2 / C).sqrt(), 1 - mean, side="upper")
-    return exact.with_constants(C="s >= 243 n^2 log(4n/delta) suffices")
+    return (exact & _sub_gaussian()).with_constants(C="s >= 243 n^2 log(4n/delta) suffices")
 
 
 # ---- sizes at the start ----------------------------------------------------------------------------------------------
@@ -356,49 +358,43 @@ def mean_value_start(lab: Laboratory) -> dict[str, Verdict]:
     "C.8",
     "Queries and keys at the start",
     kind="probability",
-    hypotheses=wide("m_k"),
+    hypotheses=[*wide("m_k"), *CONDITION],
     parts=["length", "signal, below", "signal, above", "noise, below", "query noise, above", "key noise, above"],
     where="Lemma C.8, six displays",
     uses=["C.4"],
     expect="fails",
-    statement=r"\tfrac12\sigma_0\|\mu\|\le\max_s|\langle w_{K,s}^{(0)},\mu\rangle|\le\sqrt{2\log\tfrac{12m_k}\delta}\sigma_0\|\mu\|,\ \tfrac14\sigma_0\sigma_p\sqrt s\le\max_s|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log\tfrac{12m_k}\delta}\sigma_0\sigma_p\sqrt s",
-    reading="for all i at once; Omega hides a constant that may not depend on n",
+    statement=r"\tfrac12\sigma_0^2d\le\|w_{Q,s}^{(0)}\|^2,\|w_{K,s}^{(0)}\|^2\le\tfrac32\sigma_0^2d;\ \tfrac12\sigma_0\|\mu\|\le\max_s|\langle w_{Q,s}^{(0)},\mu\rangle|,\max_s|\langle w_{K,s}^{(0)},\mu\rangle|\le\sqrt{2\log\tfrac{12m_k}\delta}\sigma_0\|\mu\|;\ \tfrac14\sigma_0\sigma_p\sqrt s\le\max_s|\langle w_{Q,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log\tfrac{12m_kn}\delta}\sigma_0\sigma_p\sqrt s,\ \tfrac14\sigma_0\sigma_p\sqrt s\le\max_s|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log\tfrac{12m_k}\delta}\sigma_0\sigma_p\sqrt s",
+    reading="for all i at once, under Condition 3.1: m_k = Omega(polylog d) gives the m_k >= 1.05 log(8n/delta) that the lower bounds need",
 )
 def queries_start(lab: Laboratory) -> dict[str, Verdict]:
     """Exact probability that some key noise exceeds the printed bound; union bounds with n; lower bounds."""
-    m, n, delta = 30, 30**4, Fraction(1, 10)
-    point = {"m_k": m, "n": n, "delta": 0.1, "s": 10**8}
+    delta, point = Fraction(1, 10), inside_point(delta=0.1)
+    m, n = int(point["m_k"]), int(point["n"])
     variance = lab.variances()
     level = 2 * (12 * ball(m) / ball(delta)).log().sqrt() / ball(variance["k_xi"]).sqrt()
     exceeded = 1 - (m * n * (1 - tail(level)).log()).exp()
-    says = "at m_k = 30, n = 30^4, delta = 0.1, s = 10^8 the probability that some key noise exceeds the printed bound"
+    says = "at m_k = 240, n = m_k^4, d = n^9, delta = 0.1 the probability that some key noise exceeds the printed bound"
     printed = at_most(exceeded, ball(delta), says, point)
     upper = {
         name: upper_bounds(lab, name, (Fraction(2), Fraction(4)), 1, ("2 log(12 m_k/delta)", "4 log(12 m_k n/delta)"))
         for name in "qk"
     }
-    # with m_k = 30 and every n allowed: some sample has all 30 inner products below a quarter
-    many = 10**30
-    with flint.ctx.workprec(300):
-        below = inside(ball(Fraction(1, 4)) / ball(variance["q_xi"]).sqrt())  # |xi|^2 = sigma_p^2 s, its mean
-        missed = 1 - (many * (1 - below**m).log()).exp()
-    says = "at m_k = 30, n = 10^30, delta = 0.1 the probability that all query noise of some sample is below the bound"
-    least = at_most(missed, ball(delta), says, {"m_k": m, "n": many, "delta": 0.1, "s": 10**8}).correcting(
-        r"\text{the same for}\ m_k\ge1.05\log(8n/\delta)",
-        lower_bounds(lab),
-        "the smallest over n samples of a maximum over m_k neurons; Condition 3.1 has m_k = Omega(polylog d)",
-    )
     keys = printed.correcting(
         r"\max_{s}|\langle w_{K,s}^{(0)},\xi_i\rangle|\le2\sqrt{\log(12m_kn/\delta)}\sigma_0\sigma_p\sqrt s",
         upper["k"],
         "m_k n inner products, not m_k, as in the line for queries",
     )
-    signal = lower_bounds(lab)
+    # half of m_k >= log d >= 9 log n and of m_k >= 3 log(1/delta): m_k >= 1.05 log(8n/delta); n = 2^(1 + x), units of log 2
+    x, D = sym("x"), sym("D")
+    supplied = always_positive(
+        {"m_k": Fraction(1, 2) * (9 * (1 + x) + 3 * D) - Fraction(21, 20) * (3 + 1 + x + D)}, (), ("x", "D")
+    )
+    least = (lower_bounds(lab) & supplied).with_constants(Omega="3 in m_k = Omega(log(1/delta))")
     return {
         "length": _lengths(),
-        "signal, below": signal,
+        "signal, below": least,
         "signal, above": upper["q"] & upper["k"],
-        "noise, below": least.blaming("constant", "width-of-samples"),
+        "noise, below": least,
         "query noise, above": upper["q"],
         "key noise, above": keys.blaming("misprint", "key-noise-n"),
     }
@@ -418,7 +414,7 @@ def lower_bounds(lab: Laboratory) -> Verdict:
     "Eq.2-3",
     "Largest inner products at the start",
     kind="probability",
-    hypotheses=wide("m_k"),
+    hypotheses=[*wide("m_k"), *CONDITION],
     parts=["bound of beta_mu"],
     where="Proofs of Lemmas C.10, C.11 and C.13, where beta is bounded by Lemma C.8",
     origin="proof",
@@ -429,13 +425,14 @@ def lower_bounds(lab: Laboratory) -> Verdict:
 )
 def largest_start(lab: Laboratory) -> Verdict:
     """P(beta_mu above the printed bound), and the union bound with max(m_k, m_v)."""
-    m_k, m_v, delta = 10, 10**6, Fraction(1, 10)
-    variance = lab.variances()
+    m_v, delta = 10**6, Fraction(1, 10)
+    point = inside_point(m_v=m_v, delta=0.1)
+    m_k, variance = int(point["m_k"]), lab.variances()
     log_printed = (12 * ball(m_k) / ball(delta)).log()
     level = (2 * log_printed / ball(variance["row_mu"])).sqrt()
     exceeded = 1 - (2 * m_v * (1 - tail(level)).log()).exp()
-    says = "at m_k = 10, m_v = 10^6, delta = 0.1 the probability that beta_mu exceeds the bound"
-    printed = at_most(exceeded, ball(delta), says, {"m_k": m_k, "m_v": m_v, "delta": 0.1, "n": 1, "s": 10**8})
+    says = "at m_k = 240, n = m_k^4, m_v = 10^6, delta = 0.1 the probability that beta_mu exceeds the bound"
+    printed = at_most(exceeded, ball(delta), says, point)
     worst = ball(0)
     for width, n, d in product(WIDTHS, WIDTHS, DELTAS):
         rows = 2 * ball(width)

@@ -19,6 +19,7 @@ from odesys import (
     identity,
     num,
     refuted,
+    say_number,
     sym,
     triangle_bound,
 )
@@ -26,7 +27,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.toy_network import on_section
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
-from .common_hypotheses import CONDITION, at_least, many_coordinates, wide
+from .common_hypotheses import CONDITION, at_least, inside_point, many_coordinates, wide
 from .common_orders import vanishing
 from .part_c_probability import lower_bounds, upper_bounds
 
@@ -72,6 +73,7 @@ def erf_bound() -> Verdict:
     hypotheses=[],
     parts=["law", "bound"],
     where="Lemma C.9",
+    uses=["C.9-proof"],
     insensitive=NUMBERS,
     statement=r"P(|x|\le c)\le\mathrm{erf}\Big(\frac c{\sqrt2\sigma}\Big)\le\sqrt{1-\exp\big(-\tfrac{2c^2}{\pi\sigma^2}\big)}",
     reading="for all c >= 0: the first relation is an equality, the second in balls up to 3 and by the tail beyond",
@@ -149,18 +151,20 @@ def _union(pairs: Any, probability: Any) -> Any:
         ),
         *wide("m_k"),
         many_coordinates,
+        *CONDITION,
     ],
     parts=["queries and keys"],
     where="Lemma C.10",
     uses=["C.4", "C.8", "C.9", "Eq.2-3"],
     expect="fails",
     statement=r"\sigma_p^2s\ge\frac{32\|\mu\|^2\log(12m_k/\delta)}{-\pi\log(1-\delta^2/4m_k^2n^2)}\Rightarrow P(|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge2\beta_\mu\ \forall s,i)\ge1-\delta",
-    reading="beta_mu of Eq. (3), with the rows of values; lengths of the noise at their mean",
+    reading="on the events of C.4 and C.8; beta_mu of Eq. (3), with the rows of values; for m_v a power of n only a factor below 2 changes",
 )
 def exceeds_signal(lab: Laboratory) -> Verdict:
     """An exact lower bound of the failure probability, and the union bound with the right logarithm."""
     variance = lab.variances()
-    n, m_k, m_v, delta = 20, 10, 10**40, Fraction(1, 10)
+    point = inside_point(m_v=10**40, delta=1e-6, mu=1.0)
+    n, m_k, m_v, delta = int(point["n"]), int(point["m_k"]), 10**40, Fraction(1, 10**6)
 
     def least(width: int, n: int, delta: Fraction, m: int) -> Any:
         return (
@@ -174,10 +178,13 @@ def exceeds_signal(lab: Laboratory) -> Verdict:
         level = (2 * ball(m_v).log()).sqrt() * ball(Fraction(19, 20))
         larger = 1 - (2 * ball(m_v) * (1 - tail(level / ball(variance["row_mu"]).sqrt())).log()).exp()
         hit = _union(2 * m_k * n, inside(2 * level / (least(m_k, n, delta, m_k) * ball(variance["q_xi"])).sqrt()))
-        says = "at n = 20, m_k = 10, m_v = 10^40, delta = 0.1, sigma_p^2 s at its bound, the probability of a violation"
-        point = {"n": n, "m_k": m_k, "m_v": m_v, "delta": 0.1, "s": 10**12, "mu": 1.0}
-        point["sigma_p"] = 1.0000001 * float(least(m_k, n, delta, m_k).mid() / 10**12) ** 0.5
-        printed = at_most(larger * hit, ball(delta), says, point, beta_mu_exceeds=short(level))
+        says = (
+            "at m_k = 240, n = m_k^4, d = n^9, m_v = 10^40, delta = 10^-6, sigma_p^2 s at its bound (5 n^4), the probability "
+            "of a violation, over delta,"
+        )
+        noise = 1.0000001 * float((least(m_k, n, delta, m_k) / ball(int(point["s"]))).mid()) ** 0.5
+        point = inside_point(m_v=10**40, delta=1e-6, mu=1.0, sigma_p=noise)
+        printed = at_most(larger * hit / ball(delta), ball(1), says, point, beta_mu_exceeds=short(level))
         worst = ball(0)
         for m, n, delta in GRID:
             level = (2 * (12 * ball(max(m, 10**6)) / ball(delta)).log()).sqrt()
@@ -246,20 +253,23 @@ def starts(lab: Laboratory) -> Verdict:
                 )
                 ** 2
             ),
-        )
+        ),
+        *wide("m_k"),
+        many_coordinates,
+        *CONDITION,
     ],
     parts=["queries and keys"],
     where="Lemma C.11",
     expect="fails",
     uses=["C.4", "C.8", "C.9", "Eq.2-3"],
     statement=r"m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}\Rightarrow P(|\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}\ \forall s,i)\ge1-\delta",
-    reading="beta_xi of Eq. (2), with the rows of values, as in Lemma C.10; lengths of the noise at their mean",
+    reading="on the events of C.4 and C.8; beta_xi of Eq. (2), with the rows of values, as in Lemma C.10; the excess over delta is small",
 )
 def not_small(lab: Laboratory) -> Verdict:
     """An exact lower bound of the failure probability at the smallest m_v, and the union bound with the right logarithm."""
     variance = lab.variances()
-    smallest = min(variance["q_xi"], variance["k_xi"])
-    n, m_k, delta = 10**8, 10, Fraction(1, 10)
+    point, delta = inside_point(delta=0.1), Fraction(1, 10)
+    n, m_k = int(point["n"]), int(point["m_k"])
     with flint.ctx.workprec(600):
         width_log = (12 * ball(m_k) * n / ball(delta)).log()
         chance = _minus_log(ball(delta**2 / (4 * m_k * m_k * n * n)))
@@ -268,12 +278,24 @@ def not_small(lab: Laboratory) -> Verdict:
         level = (2 * ball(2 * m_v * n).log()).sqrt() * ball(Fraction(975, 1000))
         larger = 1 - (2 * ball(m_v) * n * (1 - tail(level / ball(variance["row_xi"]).sqrt())).log()).exp()
         hit = _union(2 * m_k * n, inside(level / ball(m_v).root(4) / ball(variance["q_xi"]).sqrt()))
-        says = "at m_k = 10, n = 10^8, delta = 0.1 and the smallest m_v allowed the probability of a violation"
-        point = {"m_k": m_k, "n": n, "delta": 0.1, "m_v": m_v}
+        says = (
+            "at m_k = 240, n = m_k^4, d = n^9, delta = 0.1 and the smallest m_v allowed the probability of a violation"
+        )
+        point = inside_point(delta=0.1, m_v=m_v)
         printed = at_most(larger * hit, ball(delta), says, point, beta_xi_exceeds=short(level), m_v=f"{float(m_v):.3g}")
-        worst = ball(0)
+    return printed.correcting(
+        r"m_v\ge\frac{256\log^2(12\max(m_k,m_v)n/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}",
+        with_all_rows(lab),
+        "beta_xi is a maximum over the rows of values too",
+    ).blaming("constant", "value-rows")
+
+
+def with_all_rows(lab: Laboratory) -> Verdict:
+    """Lemma C.11 with the rows of values in its logarithm: exact tails on a grid, and every size by Lemma C.9."""
+    variance = lab.variances()
+    smallest, worst = min(variance["q_xi"], variance["k_xi"]), ball(0)
+    with flint.ctx.workprec(600):
         for m, n, delta in GRID:
-            chance = _minus_log(ball(delta**2 / (4 * m * m * n * n)))
             width = _smallest_width(m, n, delta)
             log = (12 * ball(max(m, width)) * n / ball(delta)).log()
             ratio = 2 * log.sqrt() / ball(width).root(4) * flint.arb(2).sqrt() / ball(smallest).sqrt()
@@ -281,12 +303,7 @@ def not_small(lab: Laboratory) -> Verdict:
             worst = fail if fail.mid() > worst.mid() else worst
         # for all sizes by C.9: 2 beta_xi^2 m_v^(-1/2) / (pi |xi|^2) with |xi|^2 >= s/2 is 16 log(...) / (pi sqrt(m_v))
         every = at_most(ball(Fraction(16) / smallest), ball(16), what="coefficient") & erf_bound()
-        fixed = at_most(worst, ball(1), grid=len(GRID)) & every
-    return printed.correcting(
-        r"m_v\ge\frac{256\log^2(12\max(m_k,m_v)n/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}",
-        fixed,
-        "beta_xi is a maximum over the rows of values too",
-    ).blaming("constant", "value-rows")
+        return at_most(worst, ball(1), grid=len(GRID)) & every
 
 
 def _smallest_width(m: int, n: int, delta: Fraction) -> int:
@@ -299,48 +316,44 @@ def _smallest_width(m: int, n: int, delta: Fraction) -> int:
 
 @book.claim(
     "C.11-width",
-    "The width C.11 needs is polylogarithmic",
+    "The width of values that Lemma C.11 needs",
     kind="order",
     hypotheses=[],
     origin="ours",
-    uses=["C.11"],
-    expect="fails",
-    insensitive=NUMBERS,
-    statement=r"m_v=\Omega(\mathrm{polylog}(d))\ \text{satisfies}\ m_v\ge\frac{256\log^2(12m_kn/\delta)}{\pi^2\log^2(1-\delta^2/4m_k^2n^2)}",
-    reading="may m_v be a power of log d, as Condition 3.1 allows, with delta = n^(-1/3) of Theorem 3.2 and n = m_k^4",
+    uses=["C.9", "Beyond.starts"],
+    repairs=["C.11", "C.14-union"],
+    insensitive=SCALE,
+    statement=r"m_v\ge\big(\tfrac{64}\pi\big)^2m_k^4n^4\delta^{-4}\log^2(12\max(m_k,m_v)n/\delta)\ \Rightarrow\ P(|q_{si}^{(0)}|,|k_{si}^{(0)}|\ge\beta_\xi m_v^{-1/4}\ \forall s,i)\ge1-\delta",
+    reading="a power of n, so allowed by Condition 3.1 and not implied by m_v = Omega(polylog d); what else is in E_prelim needs no such width",
 )
 def width_needed(lab: Laboratory) -> Verdict:
-    """What is needed over what the condition supplies, and over m_k^4 n^4 / delta^4."""
-    supplied, order = [], []
+    """The corrected bound of Lemma C.11 over m_k^4 n^4 / delta^4 log^2, and the bound itself."""
+    order = []
     with flint.ctx.workprec(600):
         for exponent in (4, 8, 16, 32):
             n, m, delta = ball(10) ** exponent, ball(10) ** (exponent // 4), ball(10) ** (-ball(Fraction(exponent, 3)))
-            log = (12 * m * n / delta).log()
-            needed = (16 * log / flint.arb.pi() / _minus_log((delta / (2 * m * n)) ** 2)) ** 2
-            supplied.append(needed / (8 * n.log()) ** 4)
-            order.append(needed / ((64 / flint.arb.pi()) ** 2 * log**2 * (m * n / delta) ** 4))
-        says = "at n = 10^4, m_k = 10, delta = n^(-1/3), m_v = (8 log n)^4, what is needed over what is there"
-        printed = at_most(supplied[0], ball(1), says, needed_over_supplied=[short(x) for x in supplied])
-        fixed = at_most(order[-1], ball(Fraction(101, 100))) & at_most(ball(Fraction(99, 100)), order[0])
-    return printed.correcting(
-        r"m_v=\Theta(m_k^4n^4\delta^{-4}\log^2(12m_kn/\delta))",
-        fixed,
-        "the smallest of 2 m_k n Gaussians is of order delta/(m_k n)",
-    )
+            needed = (16 / flint.arb.pi() / _minus_log((delta / (2 * m * n)) ** 2)) ** 2
+            order.append(needed / ((64 / flint.arb.pi()) ** 2 * (m * n / delta) ** 4))
+    # -log(1 - x) >= x, so what is needed is never more; and it is hardly less
+    kept = at_most(max(order, key=lambda x: float(x.mid())), ball(1)) & at_most(ball(Fraction(99, 100)), order[0])
+    # Lemma C.12 with delta = n^(-1/3), m_k = O(n^1/4): n^3 (m_k/delta)^3 over s = d^1/2 n^-2, for d = n^14
+    other = vanishing("what Lemma C.12 needs over s, for d = n^14", n=3 + Fraction(3, 4) + 1 + 2 - 7)
+    return kept & with_all_rows(lab) & other
+
+
+large_support = at_least(
+    "s is large, as in Lemma C.12",
+    r"s\ge n^3\Big(\frac2{-\pi\log(1-\delta^2/4m_k^2)}\Big)^{3/2}",
+    lambda p: p["s"],
+    lambda p: p["n"] ** 3 * (2 / pi / -log1p(-((p["delta"] / (2 * p["m_k"])) ** 2))) ** 1.5,
+)
 
 
 @book.claim(
     "C.12",
     "Signal inner products are not small",
     kind="probability",
-    hypotheses=[
-        at_least(
-            "s is large",
-            r"s\ge n^3\Big(\frac2{-\pi\log(1-\delta^2/4m_k^2)}\Big)^{3/2}",
-            lambda p: p["s"],
-            lambda p: p["n"] ** 3 * (2 / pi / -log1p(-((p["delta"] / (2 * p["m_k"])) ** 2))) ** 1.5,
-        )
-    ],
+    hypotheses=[large_support],
     parts=["queries and keys"],
     where="Lemma C.12",
     uses=["C.9"],
@@ -419,6 +432,7 @@ def cone_probability(Lambda: Any) -> Any:
     ],
     parts=["all samples of a neuron"],
     where="Lemma C.14",
+    uses=["C.14-display"],
     insensitive=SCALE,
     statement=r"\sigma_ps/\|\mu\|=\Omega(d^{1/5})\Rightarrow P\Big(\exists i:\tfrac{\Lambda-1}{\Lambda+1}X_i<Y_i<\tfrac{\Lambda+1}{\Lambda-1}X_i\Big)\le nd^{-1/5},\ X_i=q_{si}+q_{s\mu},\ Y_i=-k_{si}+k_{s\mu},\ \Lambda=\tfrac{\sigma_ps}{\|\mu\|}",
     reading="one neuron s; Omega with a constant of at least 1/pi; sigma_p s is Lambda |mu|",
@@ -457,7 +471,6 @@ def undecided_pairs(lab: Laboratory) -> Verdict:
     parts=["value"],
     where="Proof of Lemma C.14, fourth line of the long display",
     origin="proof",
-    uses=["C.14"],
     expect="fails",
     insensitive=NUMBERS,
     statement=r"\iint_D\tfrac1{2\pi\sigma^2}r\,e^{-r^2/2\sigma^2}\,dr\,d\theta=\tfrac\pi2-2\arctan\tfrac{\Lambda-1}{\Lambda+1}",
@@ -481,17 +494,44 @@ def display_value(lab: Laboratory) -> Verdict:
     "C.14-union",
     "All results of appendix C hold together",
     kind="probability",
-    uses=["C.14"],
+    uses=["C.1", "C.10", "C.11", "C.12", "C.14"],
     insensitive=SCALE,
     origin="proof",
     where="Appendix E, first paragraph",
-    parts=["union"],
+    parts=["union", "under Condition 3.1"],
     hypotheses=CONDITION,
-    for_all=["n", "m_k", "d"],
-    statement=r"P(\mathcal E_{\rm prelim})\ge1-10\delta-n^{-2}-nd^{-1/5}",
-    reading="Lemma C.14 for all m_k neurons at once, under Condition 3.1 with d sufficiently large; each other lemma under its own hypotheses",
+    expect="fails",
+    statement=r"\text{based on Condition 3.1, the conclusions of Appendix C hold with high probability:}\ P(\mathcal E_{\rm prelim})\ge1-10\delta-n^{-2}-nd^{-1/5}",
+    reading="the union, each lemma under its own hypotheses; then under Condition 3.1 alone, where m_v may be a power of log d; only Lemma 4.1 (3) rests on C.11",
 )
-def all_pairs(lab: Laboratory) -> Verdict:
+def all_results(lab: Laboratory) -> dict[str, Verdict]:
+    """The union bound, and the event of Lemma C.11 where m_v is a power of log d."""
+    point = inside_point()
+    width = int(log(point["d"])) ** 4
+    point = inside_point(m_v=width)
+    m, n = int(point["m_k"]), int(point["n"])
+    # in each of n samples: beta_xi is at least its largest query noise, so all |q_s| are below 1, or all above m_v^(-1/4)
+    one = inside(ball(1)) ** m + tail(1 / ball(width).root(4)) ** m
+    log_of_event = n * one.log()
+    says = "at m_k = 240, n = m_k^4, d = n^9, m_v = 197^4, near (log d)^4, the logarithm of P(E_prelim), by Lemma C.11,"
+    printed = at_most(ball(-1), log_of_event, says, point)
+    if printed.as_stated == "fails":
+        printed = printed.witnessed(
+            f"at m_k = {m}, n = m_k^4, d = n^9, m_v = {say_number(float(width))}, about (log d)^4, the event of Lemma C.11, and so "
+            f"E_prelim, has a probability below exp({short(log_of_event):.3g})",
+            point,
+        )
+    return {
+        "union": all_pairs(),
+        "under Condition 3.1": printed.correcting(
+            r"P(\mathcal E_{\rm prelim})\ge\ldots\ \text{for}\ m_v=\tilde\Omega(m_k^4n^4\delta^{-4});\ \text{without Lemma C.11 under Condition 3.1}",
+            width_needed(lab) & all_pairs(),
+            "the smallest of 2 m_k n Gaussians is of order delta/(m_k n), which beta_xi m_v^(-1/4) has to stay below",
+        ).blaming("proof", "width-of-values"),
+    }
+
+
+def all_pairs() -> Verdict:
     """The union over neurons costs a factor m_k, which Condition 3.1 pays for: exponents of n and d."""
     # m_k n / (pi Lambda) over n d^(-1/5), with Lambda >= d^(1/4) n (1 and 2 of the condition) and m_k <= n^(1/4) (4)
     powers = {"n": Fraction(1, 4) + 1 - 1 - 1, "d": Fraction(1, 5) - Fraction(1, 4)}

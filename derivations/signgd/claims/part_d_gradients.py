@@ -153,7 +153,7 @@ def softmax_derivative(lab: Laboratory) -> Verdict:
     hypotheses=[],
     parts=["gradient"],
     where="Lemma D.2",
-    uses=["Eq.1"],
+    uses=["Eq.1", "App.D-activation"],
     insensitive=EVERY,
     statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
     reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
@@ -256,13 +256,12 @@ def key_gradient(lab: Laboratory) -> Verdict:
     kind="identity",
     hypotheses=[],
     parts=["derivative"],
-    where="Appendix D, general form, and first line of the proof of Lemma D.2",
+    where="Appendix D, general form before Lemma D.1",
     origin="proof",
-    uses=["D.2"],
     expect="fails",
     insensitive=EVERY,
-    statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot))\ \Rightarrow\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
-    reading="for a general activation; the paper goes on with sigma(x) = x, for which both agree",
+    statement=r"F_j=\tfrac1{m_v}\sum_l\mathbf 1^\top\sigma(W_{V,j}X\,\mathrm{softmax}(\cdot));\ \text{first lines of four proofs:}\ \nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}\sum_{l,a}s_{l,a}\sigma'(\langle w_{V,j,r},x^{(a)}\rangle)x^{(a)}",
+    reading="general form: sigma outside the sum over keys; proofs of D.2 to D.5: inside; all end with sigma(x) = x, where both agree",
 )
 def activation(lab: Laboratory) -> Verdict:
     """Printed derivative for a square, for the other placement of sigma, and for the identity."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import log
 
 import flint
@@ -16,18 +17,20 @@ from odesys import (
     certified,
     equal,
     graph,
+    identity,
     num,
     refuted,
     sym,
+    undecided,
 )
 
 from ..laboratory import Laboratory
-from ..special.conditions import condition_point, satisfying
 from ..special.toy_network import on_section
 from .book import at_most, ball, book, on_the_toy, short, signed
-from .common_hypotheses import CONDITION
+from .common_hypotheses import CONDITION, inside_point
 from .common_orders import given, settled, vanishing
 from .common_path import CHECKS, along
+from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves
 from .part_e_i_ii import same_sign_sizes
@@ -37,12 +40,6 @@ VALUES = "values move by 2 eta |mu| and 2 eta |xi_i|_1 in each step, Eq. (14) an
 NORMS = "|xi_i|_1 is between sigma_p s / sqrt2 and sigma_p s, and near (2/pi)^(1/2) sigma_p s, Lemma C.4"
 QUARTER = "|sigmoid(z) - 1/2| <= |z| / 4"
 root_half, root_two = (Fraction(7, 10), Fraction(17, 12))  # below 1/sqrt2, above sqrt2
-
-
-def inside_point() -> dict[str, float]:
-    """A point that satisfies Condition 3.1 with constants 1."""
-    case, eta = satisfying()
-    return condition_point(case, eta)
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -130,6 +127,38 @@ def signal_negligible(lab: Laboratory) -> Verdict:
 
 
 @book.claim(
+    "4.1(3)",
+    "Query and key noise barely move in Stage I",
+    kind="order",
+    main=True,
+    where="Lemma 4.1 (3), and its proof in appendix E.4",
+    parts=["queries and keys"],
+    hypotheses=[
+        *CONDITION,
+        Hypothesis(
+            "the event E_prelim, by Lemma C.11",
+            r"\mathcal E_{\rm prelim}:\ |\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}",
+            lambda p: 1,
+        ),
+    ],
+    uses=["Eq.8-9", "C.4", "C.11", "C.14-union"],
+    statement=r"t\le T_1:\ \langle w_{Q,s}^{(t)},\xi_i\rangle=\langle w_{Q,s}^{(0)},\xi_i\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\xi_i\rangle\ \text{alike, for all}\ s,i",
+    reading="on E_prelim, as Appendix E says of all its results; how likely that is for small m_v is C.14-union",
+)
+def noise_stays(lab: Laboratory) -> Verdict:
+    """T_1 moves are at most 4 beta_xi m_v^(-1/2), a start at least beta_xi m_v^(-1/4); M = m_v^(1/4)."""
+    beta, M, r, e = sym("beta"), sym("M"), sym("r"), sym("e")  # a start is beta/M + r, |xi_i|_1 is sigma_p s / (1 + e)
+    bound = always_positive(
+        {"4/M of the start": 4 / M * (beta / M + r) - 4 * beta / M**2 / (1 + e)}, ("beta", "M", "e"), ("r",)
+    )
+    return (constant_moves(lab) & bound).proving(
+        MOVES,
+        "up to T_1 the noise moves by at most T_1 eta |xi_i|_1 <= 4 beta_xi m_v^(-1/2), as |xi_i|_1 <= sigma_p s (C.4)",
+        "that is 4 m_v^(-1/4) of the start, which tends to 0 with m_v = Omega(polylog d)",
+    )
+
+
+@book.claim(
     "E.8",
     "Mean value noise is the same for all samples",
     kind="order",
@@ -147,13 +176,21 @@ def same_values(lab: Laboratory) -> Verdict:
     against = vanishing("s^(-1/2) over the share of the start in v at T_2, 1/(n m_v^1/2)", n=2, d=Fraction(-1, 4))
     if moves.as_stated != "holds" or against.as_stated != "holds":
         return moves & against
+    point = inside_point(power=12)
+    n, m_v, s = (ball(int(point[x])) for x in ("n", "m_v", "s"))
+    rows = 2 * ball(int(point["m_k"] + point["m_v"])) * n
+    # v_i(0) is (2/m_v)^1/2 sigma_0 |xi_i| g, T_2 eta |xi_i|_1 at least 50 n beta_xi; beta_xi is at most 2 log^1/2 of rows/delta
+    share = 1 / (100 * n * m_v.sqrt()) / (2 * (10 * rows).log()).sqrt()
+    allowed = ball(log(point["d"])) ** 2 / s.sqrt()
+    if not share > allowed:
+        return at_most(share, allowed, "the share of the start", point)
     sentence = (
-        "at t = T_2 the start v_i(0) is g/(80 n m_v^1/2) of the rest, up to a logarithm, with a standard Gaussian g; for "
-        "d = n^12 and m_v a power of log d that is n^-1, and s^-1/2 is n^-2"
+        f"at m_k = 480, n = m_k^4, d = n^12, t = T_2 the start v_i(0) is typically {short(share):.2g} of the rest, s^-1/2 log(d)^2 "
+        f"is {short(allowed):.2g}, and their quotient grows like n up to logarithms"
     )
     law = vanishing("the share of the start, 1/(n m_v^1/2)", n=-1) & vanishing("s^(-1/2)", n=1, d=Fraction(-1, 4))
     return (
-        refuted(Witness(sentence, inside_point()), moves.evidence)
+        refuted(Witness(sentence, point), moves.evidence)
         .correcting(
             r"=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))(1+o(1))",
             (moves & law).proving(VALUES, NORMS),
@@ -336,10 +373,10 @@ def _near_start(lab: Laboratory) -> Verdict:
     where="Lemma E.7",
     source="damaged",
     parts=["near the start", "signs"],
-    hypotheses=CONDITION,
+    hypotheses=[*CONDITION, large_support],
     uses=["C.12", "Eq.8-9"],
     statement=r"t\le T_2^+:\ |\langle w_{Q,s}^{(t)},\mu\rangle|=|\langle w_{Q,s}^{(0)},\mu\rangle|(1\pm o(1)),\ \text{signs kept; keys alike}",
-    reading="the display is lost and read off its proof; on the event of Lemma C.12, which asks for more of s than Condition 3.1 with a small power of n",
+    reading="the display is lost and read off its proof; on the event of Lemma C.12, whose s needs d of order n^14: poly(n) has to be such a power",
 )
 def signals_stay(lab: Laboratory) -> dict[str, Verdict]:
     """Both parts by the same bound."""
@@ -354,11 +391,11 @@ def signals_stay(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.3 (4)",
     parts=["near the start"],
-    hypotheses=CONDITION,
+    hypotheses=[*CONDITION, large_support],
     uses=["E.7"],
     same_as="E.7",
     statement=r"t\le T_2:\ \langle w_{Q,s}^{(t)},\mu\rangle=\langle w_{Q,s}^{(0)},\mu\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\mu\rangle\ \text{alike}",
-    reading="for all neurons, on the event of Lemma C.12",
+    reading="for all neurons, on the event of Lemma C.12, whose s needs d of order n^14: poly(n) has to be such a power",
 )
 def signals_stay_to_the_end(lab: Laboratory) -> Verdict:
     """As Lemma E.7."""
@@ -405,13 +442,18 @@ def overview_sums(lab: Laboratory) -> dict[str, Verdict]:
     moves = constant_moves(lab)
     if moves.as_stated != "holds":
         return {"queries": moves, "keys": moves}
+    return {name: _negative_vote(moves, word) for name, word in (("queries", "query"), ("keys", "key"))}
+
+
+def _negative_vote(moves: Verdict, word: str) -> Verdict:
+    """The display at two samples whose noise of a kind is negative."""
     x = sym("x")  # |xi_i|_1 over sigma_p s is 7/10 + x at least, so that a vote of two is above 1/sqrt2
     larger = always_positive({"move": 2 * (num(root_half) + x) - root_two / 2}, (), ("x",))
     sentence = (
-        "with two samples, both query noises negative and |xi_1|_1 = |xi_2|_1 = 0.8 sigma_p s the sum falls by 1.6 eta "
+        f"with two samples, both {word} noises negative and |xi_1|_1 = |xi_2|_1 = 0.8 sigma_p s the sum falls by 1.6 eta "
         "sigma_p s, and the display allows it to fall by 0.7071 eta sigma_p s"
     )
-    printed = (
+    return (
         refuted(Witness(sentence, {"n": 2}), moves.evidence)
         .correcting(
             r"\Big|\sum_iq_{si}^{(t+1)}\Big|\ge\Big|\sum_iq_{si}^{(t)}\Big|+\tfrac1{\sqrt2}\eta\sigma_ps",
@@ -420,7 +462,6 @@ def overview_sums(lab: Laboratory) -> dict[str, Verdict]:
         )
         .blaming("misprint", "sign-of-sums")
     )
-    return {"queries": printed, "keys": printed}
 
 
 @book.claim(
@@ -495,21 +536,61 @@ def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
     """Logits are at most 2 m_k times squares of sizes; the noise logit at T_3^+ is that large."""
     moves = constant_moves(lab)
     first = vanishing("m_k |q_mu| |k_i|, log^2(sigma_p s) |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
-    point = inside_point()
-    sentence = (
-        "with delta = n^-1/3 and sigma_0 sigma_p s m_k^1/2 = (log n)^-1/4, which tends to 0, query and key noise of one sign "
-        "are at least T_3^+ eta sigma_p s / 2 (E.9), so -log s_21 at T_3^+ is above C_2^2 (log n)^1/2 / 12 and grows"
+    # -log s_21 is at least m_k (T_3^+ eta sigma_p s / 2)^2 = C_2^2 log(12 m_k / delta) kappa^2 / 4, with delta = n^(-1/3)
+    printed = _not_half(
+        moves,
+        lambda p: (log(12 * p["m_k"]) + log(p["n"]) / 3) / 4,
+        "n",
+        "T_3^+",
+        "-log s_21 over C_2^2, which is at least log(12 m_k/delta)/4 times the square of sigma_0 sigma_p s m_k^1/2, delta = n^-1/3,",
     )
-    printed = refuted(Witness(sentence, point), moves.evidence) if moves.as_stated == "holds" else moves
-    printed = given(printed, "Lemma E.9")
     return {
         "s_11": (moves & first).proving(MOVES, QUARTER),
-        "s_21": printed.correcting(
-            r"s_{i,21}^{(t)}=\tfrac12\pm o(1)\ \text{for}\ \sigma_0=o(\sigma_p^{-1}s^{-1}(m_k\log(12m_k/\delta))^{-1/2})",
-            half_with_logarithm(lab),
-            "T_3^+ has log(12 m_k/delta)^1/2, which the condition on sigma_0 has to pay for",
-        ).blaming("constant", "log-of-start"),
+        "s_21": printed.correcting(LOGARITHM, half_with_logarithm(lab), PAYS).blaming("constant", "log-of-start"),
     }
+
+
+LOGARITHM = (
+    r"s_{i,21}^{(t)}=\tfrac12\pm o(1)\ \text{for}\ \sigma_0=o(\sigma_p^{-1}s^{-1}(m_k\log(12m_k/\delta))^{-1/2})"
+)
+PAYS = "T_3^+ has log(12 m_k/delta)^1/2, which the condition on sigma_0 has to pay for"
+WIDTHS = (240, 10**4, 10**6, 10**8)  # m_k of a path inside Condition 3.1: n = m_k^4, d = n^9
+
+
+def slow_starts(letter: str) -> list[dict[str, float]]:
+    """Points of the path with kappa = sigma_0 sigma_p s m_k^1/2 = 0.05 (log x_0 / log x)^(1/4), x = n or m_k, x_0 its start."""
+    points = [inside_point(m_k) for m_k in WIDTHS]
+    return [
+        {**p, "sigma_0": p["sigma_0"] * (log(points[0][letter]) / log(p[letter])) ** 0.25} for p in points
+    ]  # kappa is 0.05 at every inside point
+
+
+def _not_half(
+    moves: Verdict, factor: Callable[[dict[str, float]], float], letter: str, time: str, what: str
+) -> Verdict:
+    """A logit factor(p) kappa^2 along the path that grows with the root of log n or log m_k: s_21 does not stay at 1/2.
+
+    If it stayed there, the induction of Lemma E.9 would apply from the state at T_2 on (Remark E.4), with both noises of
+    every pair at least t eta sigma_p s / 2: a contradiction.
+    """
+    if moves.as_stated != "holds":
+        return moves
+    points = slow_starts(letter)
+    logits = [factor(p) * p["m_k"] * (p["sigma_0"] * p["sigma_p"] * p["s"]) ** 2 for p in points]
+    y, r = sym("y"), sym("r")  # roots of log x and log x_0: the factor is of order y^2, kappa^2 of order r/y
+    grows = identity({"logit over the root of log x": y**2 * (r / y) - r * y})
+    if grows.as_stated != "holds" or not all(late > early for early, late in pairwise(logits)):
+        return undecided(f"the logit does not grow: {logits}")
+    sentence = (
+        (
+            f"along n = m_k^4, d = n^9, sigma_0 sigma_p s m_k^1/2 = 0.05 (log {letter}_0/log {letter})^(1/4), which tends to 0, if s_21 "
+            f"stayed near 1/2 then at {time} {what} would be {logits[0]:.4g} at m_k = 240, {logits[-1]:.4g} at m_k = 10^8, and grow like "
+            f"(log {letter})^1/2"
+        )
+        .replace("m_k_0", "240")
+        .replace("n_0", "240^4")
+    )
+    return given(refuted(Witness(sentence, points[-1]), moves.evidence), "Remark E.4")
 
 
 def half_with_logarithm(lab: Laboratory) -> Verdict:
@@ -575,12 +656,16 @@ def half_in_stage_two(lab: Laboratory) -> Verdict:
 def half_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     """As in Lemma E.14, with T_3 for T_3^+."""
     found = softmax_before(lab)
-    sentence = (
-        "with sigma_0 sigma_p s m_k^1/2 = (log m_k)^-1/4, which tends to 0, beta_mu is at least (log m_k)^1/2 sigma_0 |mu|, "
-        "noise at T_3 at least T_3 eta sigma_p s / 2 (E.9), so -log s_21 is above 2 (log m_k)^1/2 and grows"
+    # beta_mu is at least (log m_k)^1/2 sigma_0 |mu|, so T_3 eta sigma_p s / 2 at least 3/2 (log m_k)^1/2 sigma_0 sigma_p s
+    printed = _not_half(
+        constant_moves(lab),
+        lambda p: 9 / 4 * log(p["m_k"]),
+        "m_k",
+        "T_3",
+        "-log s_21, which is at least 9/4 log m_k times the square of sigma_0 sigma_p s m_k^1/2,",
     )
-    second = found["s_21"]
-    return {"s_11": found["s_11"], "s_21": second.witnessed(sentence, inside_point())}
+    fixed = printed.correcting(LOGARITHM, half_with_logarithm(lab), PAYS).blaming("constant", "log-of-start")
+    return {"s_11": found["s_11"], "s_21": fixed}
 
 
 @book.claim(
@@ -591,15 +676,16 @@ def half_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     where="Lemma 4.8 (2)",
     parts=["loss"],
     hypotheses=[
+        *CONDITION,
         Hypothesis(
             "m_k >= log(sigma_p s)^2",
-            r"m_k=\Omega(\mathrm{polylog}(d))",
+            r"m_k=\Omega(\mathrm{polylog}(d))\ \text{so that}\ m_k\ge\log^2(\sigma_ps/\|\mu\|)",
             lambda p: p["m_k"] - log(p["sigma_p"] * p["s"]) ** 2,
-        )
+        ),
     ],
     uses=["Eq.14-15"],
     statement=r"L_S(W^{(T_4)})=\Theta(1)",
-    reading="polylog(d) as a power of log d that is above log(sigma_p s)^2, as the proof of E.15 has it; constants depend on C_3",
+    reading="polylog(d) as a power of log d above log(sigma_p s)^2, as the proof of E.15 has it; with m_k = log d it would fail; constants depend on C_3",
 )
 def loss_at_t4(lab: Laboratory) -> Verdict:
     """A margin is at most 2 v_i <= 4 T_4 eta sigma_p s + 1 = 4 C_3 log(C_3 sigma_p s) m_k^-1/2 + 1."""
@@ -637,11 +723,12 @@ def _back(aligned: bool) -> dict[str, graph.Node]:
     "Keys after T_4^-",
     kind="inequality",
     where="Lemma E.29",
-    parts=["key noise", "key signal", "signs"],
+    parts=["key noise", "key signal", "signs", "at (1 + theta') T_4^-"],
     hypotheses=[at_t4],
     uses=["E.28", "Eq.8-9", "C.4"],
-    statement=r"t\ge T_4^-:\ (2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps(1-\cdot)\le\mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le t\eta\sqrt{\tfrac2\pi}\sigma_ps(1+\cdot),\ k_{s\mu}\ \text{alike; signs kept to}\ (1+\theta)T_4^-",
-    reading="what follows from Remark E.28 and the lengths of moves; the small terms are of t, as 2 T_4^- - t may vanish; any theta < 1",
+    expect="fails",
+    statement=r"t\ge T_4^-:\ (2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps(1-\tilde O(s^{-1/2}))\le\mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le t\eta\sqrt{\tfrac2\pi}\sigma_ps(1+\tilde O(s^{-1/2})),\ k_{s\mu}\ \text{alike with}\ o(1);\ \text{signs kept to}\ (1+\theta)T_4^-;\ (1-\theta')T_4^-\ldots\le|k_{si}|\le(1+\theta')T_4^-\ldots",
+    reading="for all t, as printed: an error of 2 T_4^- - t, where it is one of t; used up to (1 + theta) T_4^-, where it holds",
 )
 def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     """The fastest way back and on."""
@@ -651,9 +738,40 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     e = (1 - th) / 4 / (1 + z)
     signs = always_positive({"sign": (1 - th) - 2 * e * (1 + th)}, ("y",), ("z",))
     both = (moves & bounds).proving(MOVES, "sizes at T_4^- and speeds have relative errors e; a key moves back at most")
+    T, c, err, u = sym("T"), sym("theta"), sym("e"), sym("u")
+    # a key that moves back from (1 + theta_c) T on, at t = 2 T + 2 theta_c T / e + u, against (2 T - t)(1 - e)
+    t = 2 * T + 2 * c * T / err + u
+    below = always_positive({"bound - key": (2 * T - t) * (1 - err) - (2 * (1 + c) * T - t)}, ("T", "theta", "e", "u"))
+    sentence = (
+        "a key that moves back from (1 + theta_c) T_4^- on (Lemma 4.6), with |xi_i|_1 = (2/pi)^1/2 sigma_p s, is below the printed "
+        "bound with the error e at every t > 2 T_4^- (1 + theta_c / e)"
+    )
+    printed = (
+        refuted(Witness(sentence, inside_point()), moves.evidence)
+        if (moves & below).as_stated == "holds"
+        else moves & below
+    )
+    late = printed.correcting(
+        r"(2T_4^--t)\eta\sqrt{\tfrac2\pi}\sigma_ps-\tilde O(s^{-1/2})t\eta\sigma_ps\le\ldots,\ \text{which is the printed bound for}\ t\le(1+\theta)T_4^-",
+        both,
+        "the errors of T_4^- and of t - T_4^- do not cancel in their difference",
+    ).blaming("misprint", "error-of-a-difference")
     kept = given((moves & signs).proving(MOVES), "Remark E.28")
-    both = given(both, "Remark E.28")
-    return {"key noise": both, "key signal": both, "signs": kept}
+    late = given(late, "Lemma 4.6", "Remark E.28")
+    # at t = (1 + theta') T: T (1 - e) - theta' T (1 + e) is (1 - theta') T (1 - e (1 + theta')/(1 - theta'))
+    share = always_positive(
+        {
+            "below": T * (1 - err) - th * T * (1 + err) - (1 - th) * T * (1 - 2 * err * (1 + th) / (1 - th)),
+            "above": (1 + th) * T * (1 + 2 * err) - (T * (1 + err) + th * T * (1 + err)),
+        },
+        ("T", "y", "e"),
+    )
+    return {
+        "key noise": late,
+        "key signal": late,
+        "signs": kept,
+        "at (1 + theta') T_4^-": given((moves & share).proving(MOVES), "Remark E.28"),
+    }
 
 
 @book.claim(
@@ -736,7 +854,7 @@ def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
     form = r"\mathcal D:\ k_{si}=_{\rm sgn}q_{si}=_{\rm sgn}-q_{s\mu}\ (i\notin E_s);\quad\mathcal F:\ k_{s\mu}=_{\rm sgn}-q_{s\mu}"
     return {
         name: (certified() if good else refuted(Witness(said, {}), right.evidence))
-        .correcting(form, right, "Stage IV.a ends with queries and keys of one sign")
+        .correcting(form, right, "one letter: with mu for y_i xi_i in the last bracket both lines are right")
         .blaming("misprint", "signs-of-keys")
         for name, good, said in zip(("D(t)", "F(t)"), printed, sentences, strict=True)
     }
@@ -751,8 +869,13 @@ def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
     kind="inequality",
     where="Lemma E.1",
     parts=["positive", "order"],
-    hypotheses=[],
-    uses=["C.10", "C.13", "Eq.10-13"],
+    hypotheses=[
+        Hypothesis(
+            "|q_i|, |k_i| >= 2 beta_mu, by Lemma C.10", r"|q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu", lambda p: 1
+        ),
+        Hypothesis("uniform attention, by Lemma C.13", r"s_{i,11}^{(0)},s_{i,21}^{(0)}=\tfrac12+o(1)", lambda p: 1),
+    ],
+    uses=["C.10", "C.13", "Eq.10-12"],
     statement=r"0<T^1_{2,s,i}\le T^3_{2,s,i},\quad0<T^2_{2,s,i}\le T^3_{2,s,i}\quad\text{for pairs with opposite signs}",
     reading="with |q_i|, |k_i| >= 2 beta_mu (Lemma C.10) and uniform attention at t = 0 (Lemma C.13), for both signs of v_i - v_mu",
 )
@@ -788,10 +911,10 @@ CHECKS["E.3: sizes"] = same_sign_sizes
     source="damaged",
     parts=["signs and moves", "sizes"],
     hypotheses=CONDITION,
-    uses=["Eq.10-13", "C.10"],
+    uses=["Eq.10-12", "C.10"],
     expect="fails",
     statement=r"t\in[0,T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\ge T_2':\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
-    reading="the first display is lost and read off its proof; from t = 0 on, where half of the samples have v_i < v_mu; T_2^+ is T_2 for sizes",
+    reading="if the lost display says what its proof says: from t = 0 on, where half of the samples have v_i < v_mu; later uses begin after T_1",
 )
 def one_sign(lab: Laboratory) -> dict[str, Verdict]:
     """The first move of a pair with |k_i| >= 2 |k_mu|, |q_i| >= 2 |q_mu| (Lemma C.10), for both signs of v_i - v_mu."""

@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import sqrt
 
 import flint
 import numpy as np
 
-from odesys import Verdict, always_positive, between, equal, everywhere, graph, num, sym
+from odesys import Hypothesis, Verdict, always_positive, between, everywhere, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, opposite, window
-from .common_path import STEP, on_path
+from .common_path import STEP, UNTIED, on_path
 
+root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
 
-def _moves_at_t1(record: Record) -> tuple[np.ndarray, np.ndarray]:
-    """Relative moves of q and k at T_1 with the start values."""
-    start, now = record.start.state, record.run.at(record.T1)
-    old = np.stack([start.q, start.k])
-    return np.abs(np.stack([now.q, now.k]) - old) / np.abs(old), np.abs(old)
-
-
-def _large_move_little(record: Record) -> Verdict:
-    move, size = _moves_at_t1(record)
-    keep = size >= record.start.beta_xi * record.case.m_v**-0.25
-    least = 4 * record.case.m_v**-0.25
-    return between("move over 4 m_v^-1/4", move[keep] / least, 0, 1) & between("share", [keep.mean()], 0.5, 1)
-
-
-on_path(
-    "4.1(3)",
-    "Query and key noise barely move in Stage I",
-    {"queries and keys": lambda record: between("relative move at T_1", _moves_at_t1(record)[0], 0, 0.5)},
-    main=True,
-    where="Lemma 4.1 (3)",
-    kind="order",
-    uses=["C.11", "C.11-width"],
-    expect="fails",
-    statement=r"t\le T_1:\ \langle w_{Q,s}^{(t)},\xi_i\rangle=\langle w_{Q,s}^{(0)},\xi_i\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\xi_i\rangle\ \text{alike, for all}\ s,i",
-    reading="o(1) as 1/2 for all pairs; m_v is a power of log d, as Condition 3.1 allows, where Lemma C.11 needs m_k^4 n^4",
-    fault=("false", "width-of-values"),
-    corrected=(
-        r"|\Delta\langle w_{Q,s},\xi_i\rangle|\le4m_v^{-1/4}|\langle w_{Q,s}^{(0)},\xi_i\rangle|\ \text{for pairs with}\ |\langle w_{Q,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}",
-        {"pairs that are not small": _large_move_little},
-        "the smallest of 2 m_k n start values is far below m_v^(-1/2) of the largest unless m_v is of order (m_k n)^4",
-    ),
-)
 
 # ---- Stage II --------------------------------------------------------------------------------------------------------
 
@@ -76,6 +46,7 @@ on_path(
     {"aligned": _aligned, "(1) same signs are kept": _kept, "(2) opposite signs": _fair_outcome},
     main=True,
     where="Lemma 4.2",
+    printed=lambda case: 0.9,
     kind="probability",
     uses=["E.2", "E.3", "E.6"],
     statement=r"\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",
@@ -168,6 +139,19 @@ on_path(
 )
 
 
+on_path(
+    "Beyond.same-sign",
+    "Pairs that start with one sign have settled at 3 T_2'",
+    {"signs and moves": lambda record: _quiet(record, ~opposite(record), 3.06 * record.T2_prime)},
+    where="",
+    origin="ours",
+    uses=["E.1", "C.14"],
+    repairs=["E.3"],
+    statement=r"q_{si}^{(0)}k_{si}^{(0)}>0,\ t\in[3T_2',T_2]:\ q_{si}=_{\rm sgn}k_{si},\ \Delta q_{si},\Delta k_{si}=\mathrm{sgn}\cdot\eta\|\xi_i\|_1",
+    reading="what later lemmas use of E.3: all pairs of one sign neither turn nor cross zero from 3 T_2' on; times known to two percent",
+)
+
+
 def _upper_for_ever(record: Record) -> Verdict:
     part = later(record, 12 * record.T2_prime)
     return between("size", record.sizes[:, part] / (record.run.times[part] * record.case.strength), 0, 2)
@@ -186,7 +170,6 @@ on_path(
         "upper bound for later times": _upper_for_ever,
     },
     where="Remark E.4, Eq. (21)",
-    repairs=["E.3"],
     uses=["E.2", "E.3"],
     statement=r"t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps\ (21);\ \text{the upper bound for all later}\ t",
     reading="all pairs; T_2^+ is T_2 here, the upper bound to the end of the run",
@@ -233,8 +216,9 @@ on_path(
     "E.5",
     "Sums of query and key noise",
     {"1. direction": _no_turn, "2. magnitude of the update": _vote_size, "3. magnitude of the sums": _sum_size},
+    supposing=[UNTIED],
     where="Lemma E.5",
-    uses=["E.4", "E.6", "C.5"],
+    uses=["E.4", "E.6", "C.5", "E.5-requirement"],
     statement=r"\Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",
     reading="all neurons; n is odd along the path, so that no vote is tied; T_2^+ is T_2 here",
 )
@@ -244,49 +228,42 @@ on_path(
     "Sums of noise dominate the signals",
     {"sums": _sum_size},
     main=True,
+    supposing=[UNTIED],
     where="Lemma 4.3 (3)",
     uses=["E.5"],
     same_as="E.5",
-    statement=r"\Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
-    reading="all neurons at T_2",
+    statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
+    reading="all neurons at T_2; n is odd along the path, so that no vote is tied",
 )
 
 
 @book.claim(
     "E.5-requirement",
-    "What T_2 has to exceed",
+    "What T_2 exceeds, and that the sums are then large",
     kind="inequality",
     origin="proof",
-    where="Proof of Lemma E.5, what T_2 exceeds",
-    parts=["implication"],
-    hypotheses=[],
-    uses=["E.5"],
-    expect="fails",
+    where="Proof of Lemma E.5, what T_2 exceeds, and Eq. (23)",
+    parts=["T_2 exceeds it", "(23)"],
+    hypotheses=[
+        Hypothesis("beta_mu <= beta_xi / 2, by Lemma C.10", r"\beta_\xi\ge2\beta_\mu", lambda p: 1),
+        Hypothesis("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1", lambda p: 1),
+    ],
+    uses=["C.10", "E.4", "C.5"],
     insensitive=NUMBERS,
-    statement=r"t\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}\ \Rightarrow\ -24T_2'n\eta\sigma_ps+(t-12T_2')\eta\sigma_ps/\sqrt2\ge2n\beta_\mu",
-    reading="exact algebra at equality, for all positive n, T_2', beta_mu; T_2 = 50 n T_2' is large enough either way",
+    statement=r"T_2=50nT_2'\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1};\quad t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",
+    reading="from sums of at least -24 T_2' n eta sigma_p s at 12 T_2' that grow by eta sigma_p s / sqrt2 in each step, Eq. (22)",
 )
-def requirement(lab: Laboratory) -> Verdict:
-    """Both sides at equality; and 50 n against the corrected requirement."""
-    n, T, beta = sym("n"), sym("T"), sym("beta")  # in units with eta sigma_p s = 1, so that T_2' = sqrt2 beta_xi
-    root = graph.sqrt(num(2))
-
-    def gap(factor: graph.Node) -> graph.Node:
-        t = (12 + 24 * root * n) * T + factor * n * beta
-        return -24 * T * n + (t - 12 * T) / root - 2 * n * beta
-
-    sides = always_positive({"gap": gap(num(2))}, ("n", "T", "beta"))
-    printed = sides.witnessed(
-        "at n = 1, T_2' = 1, beta_mu = 1, eta sigma_p s = 1 and t at its bound the left side is 1.414 and the right side 2",
-        {"n": 1},
-    )
-    right = equal({"gap": (gap(2 * root), num(0))})
-    # 50 n T - (12 + 24 sqrt2 n) T - 2 sqrt2 n beta_mu with beta_mu <= T/(2 sqrt2), n = 1 + e: positive
-    rest = at_most(
-        ball(12) + 24 * flint.arb(2).sqrt() + 1, ball(50), n=1, what="12 + 24 sqrt2 n + n <= 50 n, growing in n"
-    )
-    return printed.correcting(
-        r"t\ge(12+24\sqrt2n)T_2'+2\sqrt2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}",
-        right & rest,
-        "the sum grows by eta sigma_p s / sqrt2 per step",
-    ).blaming("constant", "root-two")
+def requirement(lab: Laboratory) -> dict[str, Verdict]:
+    """Both for T_2 = 50 n T_2', in units with eta sigma_p s = 1; 2 sqrt2 beta_mu <= T_2', n = 1 + e, sqrt2 < 17/12."""
+    n, T, beta, u = 1 + sym("e"), 2 * sym("beta") * root_two_low + sym("r"), sym("beta"), sym("u")
+    least = 50 * n * T - ((12 + 24 * root_two_high * n) * T + 2 * n * beta)
+    # sqrt2 times the sum at T_2 + u, minus sqrt2 2 n beta_mu
+    sums = -24 * root_two_high * n * T + (50 * n * T + u - 12 * T) - root_two_high * 2 * n * beta
+    bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
+    names = ("beta",), ("e", "r", "u")
+    return {
+        "T_2 exceeds it": always_positive({"gap": least}, *names) & bounds,
+        "(23)": (always_positive({"gap": sums}, *names) & bounds).with_constants(
+            needed="(12 + 24 sqrt2 n) T_2' + 2 sqrt2 n beta_mu / (eta sigma_p s), which T_2 exceeds as well"
+        ),
+    }

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import log, sqrt
 
-from odesys import Verdict, Witness, between, certified, everywhere, identity, refuted, sym
+from odesys import Verdict, Witness, always_positive, between, everywhere, identity, refuted, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, book
 from .common_checks import never, quiet_pairs, window
-from .common_path import on_path
+from .common_path import UNTIED, on_path
 
 
 def tilde(record: Record) -> float:
@@ -58,8 +57,9 @@ on_path(
     "E.11",
     "The vote decides the signals",
     {"both displays": lambda record: _voting(record, 2 * record.T3)},
+    supposing=[UNTIED],
     where="Lemma E.11",
-    uses=["E.5", "E.8", "E.14", "E.15", "E.11-weights"],
+    uses=["E.5", "E.8", "E.14", "E.15", "Eq.11-13", "E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
     reading="all neurons, every step of [T_2, 2 T_3]",
     repairs=["E.11-weights"],
@@ -69,6 +69,7 @@ on_path(
     "Noise decides the sign of signals by majority",
     {"both displays": lambda record: _voting(record, record.T3)},
     main=True,
+    supposing=[UNTIED],
     where="Lemma 4.4 (1)",
     uses=["E.11"],
     same_as="E.11",
@@ -93,15 +94,16 @@ on_path(
 )
 def weights(lab: Laboratory) -> Verdict:
     """The worst weights for a vote won by one."""
-    n, delta = 21, Fraction(1, 10)
-    worst = Fraction(n + 1, 2) * (1 - delta) - Fraction(n - 1, 2) * (1 + delta)
-    sentence = (
-        "at n = 21, votes 11 to 10, weights 9/10 for the majority and 11/10 for the minority the weighted sum is "
-        f"{float(worst):.3g}, and the vote is 1"
-    )
-    printed = refuted(Witness(sentence, {"n": n})) if worst < 0 else certified()
-    N, S, d = sym("n"), sym("S"), sym("delta")
+    N, S, d, x = sym("n"), sym("S"), sym("delta"), sym("x")
     law = identity({"worst": (N + S) / 2 * (1 - d) - (N - S) / 2 * (1 + d) - (S - N * d)})
+    negative = always_positive(
+        {"n^1/2 - 1": (1 + x) ** 2 / (1 + x) - 1}, ("x",)
+    )  # S = 1, n = (1 + x)^2, delta = n^(-1/2)
+    sentence = (
+        "votes (n+1)/2 to (n-1)/2 with weights 1 - n^(-1/2) for the majority and 1 + n^(-1/2) for the minority, n odd: the weighted "
+        "sum is 1 - n^1/2, negative for every n >= 3, and the vote is 1"
+    )
+    printed = refuted(Witness(sentence, {"n": 3})) if (law & negative).as_stated == "holds" else law & negative
     return printed.correcting(
         r"w_i=1\pm\delta\ \text{with}\ \delta<|\textstyle\sum_i\epsilon_i|/n",
         law,
@@ -121,8 +123,9 @@ on_path(
     "Signals at T_3",
     {"both displays": _at_t3},
     main=True,
+    supposing=[UNTIED],
     where="Lemma 4.4 (2)",
     uses=["E.12"],
     statement=r"\langle w_{Q,s}^{(T_3)},\mu\rangle=\mathrm{sgn}\Big(\sum_iq_{si}\Big)\Theta(T_3\eta\|\mu\|),\ \langle w_{K,s}^{(T_3)},\mu\rangle=-\mathrm{sgn}(\cdot)\Theta(T_3\eta\|\mu\|)",
-    reading="all neurons at T_3, constants 1/3 and 4/3 (Theta hides them)",
+    reading="all neurons, at 1.02 T_3, constants 1/3 and 4/3 (Theta hides them)",
 )

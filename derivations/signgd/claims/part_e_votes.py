@@ -51,10 +51,10 @@ def lucky(n: int, p: Fraction) -> Fraction:
     where="Lemma E.6",
     parts=["1. law of a vote", "2. ties", "3. lucky neurons"],
     hypotheses=[],
-    uses=["C.14"],
+    uses=["C.14", "E.6-proof"],
     insensitive=NUMBERS,
     statement=r"X_{s,i}=\pm1\ \text{with probability}\ \tfrac12;\ P(|E_{s,+}|=|E_{s,-}|)=O(n^{-1/2});\ P(X_{s,i}>0,\textstyle\sum_iX_{s,i}>0)\ge\tfrac14-O(n^{-1/2})",
-    reading="given mu_s votes are independent with a probability p, and -mu_s gives 1 - p; exact binomials for n <= 40 and p = 1/20, ..., 19/20",
+    reading="given mu_s votes are independent, probability p, and -mu_s gives 1 - p; signs at T_2 are those of X; binomials for n <= 40, ties for every n",
 )
 def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
     """A vote is odd in its neuron; exact binomials averaged over the two signs of mu_s."""
@@ -78,13 +78,20 @@ def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
     cases = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
     return {
         "1. law of a vote": odd.adding(because="start values are symmetric, so X and -X have one law"),
-        "2. ties": enumerate_all(cases, ties, "pairs (n, p)").with_constants(
+        "2. ties": (enumerate_all(cases, ties, "pairs (n, p)") & _wallis()).with_constants(
             tie="at most sqrt(2/(pi n)), not 10/sqrt(n)"
         ),
         "3. lucky neurons": enumerate_all(cases, wins, "pairs (n, p)").with_constants(
             lucky="at least 1/4, without a loss"
         ),
     }
+
+
+def _wallis() -> Verdict:
+    """C(2m, m) 4^-m (pi m)^1/2 grows (to 1, by Wallis), and p(1 - p) is 1/4 minus a square: ties for every even n and p."""
+    m, p = sym("m"), sym("p")
+    grows = identity({"square of the quotient": (2 * m + 1) ** 2 / (4 * m * (m + 1)) - 1 - 1 / (4 * m * (m + 1))})
+    return grows & identity({"p(1 - p)": num(1) / 4 - p * (1 - p) - (num(1) / 2 - p) ** 2})
 
 
 @book.claim(
@@ -126,7 +133,6 @@ def exact_votes(lab: Laboratory) -> Verdict:
     where="Proof of Lemma E.6: law of mu_s, first line of phi, displays of I_1 to I_4",
     parts=["law of mu_s", "phi", "binomials"],
     hypotheses=[],
-    uses=["E.6"],
     expect="fails",
     statement=r"\mu_s\sim N(0,\sigma_0^2\|\mu\|^2),\ \phi(\mu,\xi)=\int_{q>0,k<0,q+k>\mu}e^{-(q^2+k^2)/2\sigma_0^2\|\xi\|^2}dq\,dk,\ \sum_{k=\lfloor(n-1)/2\rfloor+1}^{n-1}\binom nkp_\mu^k(1-p_\mu)^{n-k}",
     reading="the variance of mu_s = k_mu - q_mu; phi(0) against the 1/8 that is used; the binomials of n - 1 votes, added up",
@@ -249,6 +255,7 @@ on_path(
     "Half of the neurons are aligned",
     {"bound": _half_aligned},
     where="Lemma E.27",
+    printed=lambda case: 0.9,
     kind="probability",
     uses=["E.6"],
     statement=r"|E_i^{(T_3)}|\ge m_k/2-\tilde O(m_kn^{-1/2}+m_k^{1/2})\ \text{for all}\ i\ \text{with probability}\ 1-\delta",

@@ -37,7 +37,7 @@ REASONS = (
     ),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-12 Eq.11-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
@@ -61,7 +61,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) E.7 4.3(4) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.3-rows",
+        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.5 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.3-rows",
         "every decreasing loss has a slope of one sign, so that the values grow, and no more of the loss enters",
     ),
     (
@@ -71,7 +71,7 @@ REASONS = (
     ),
     (
         "queries",
-        "E.7 4.3(4) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) E.29 E.39 Beyond.F.1",
+        "4.1(3) E.7 4.3(4) E.13 E.12 E.10 App.E.1-sums Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) E.29 E.39 Beyond.F.1",
         "a reversed move has the same length, and directions are those that the claim names",
     ),
     ("keys", "Beyond.exponents 4.8(2)", "it is about moves of values"),
@@ -79,11 +79,10 @@ REASONS = (
     ("frozen", "E.14 Beyond.log-scale E.29 E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
     ("ascent", "Beyond.log-scale E.29 E.39", "up or down the gradient a move has the same length"),
     ("shared", "Eq.32", "a logit is one of a sample; disjoint supports are not used"),
-    ("start", "F.3-rows", "rows that start further away are even less positive at T_1"),
     # statements about watched runs
     (
         "ascent",
-        "E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums E.14 Eq.27-28",
+        "4.1(3) E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums E.14 Eq.27-28",
         "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's",
     ),
     (
@@ -93,13 +92,13 @@ REASONS = (
     ),
     (
         "keys",
-        "Thm.3.2(1) Thm.3.2(2) E.41",
+        "Thm.3.2(1) Thm.3.2(2)",
         "softmax weights at 1/2 give small training losses and these test losses too",
     ),
     (
         "keys",
-        "4.1(3) E.27",
-        "keys that stand still keep every bound from above, and starts and queries alone decide the rest",
+        "E.27 Beyond.same-sign",
+        "starts and queries alone decide it; a query goes on with the sign of a key that stands still",
     ),
     (
         "noise",
@@ -108,13 +107,13 @@ REASONS = (
     ),
     (
         "noise",
-        "4.1(3) 4.2 E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.7 E.27",
+        "4.2 Beyond.same-sign E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
     (
         "values",
-        "E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.27-28",
+        "4.1(3) E.7 4.3(4) E.13 4.3(2) 4.4(3) App.E.1-sums Eq.27-28",
         "with w_i < 0 queries and keys align with opposite signs and grow as before: sizes, starts, and signs of queries and their sums stay",
     ),
     (
@@ -129,7 +128,7 @@ REASONS = (
     ),
     (
         "frozen",
-        "E.3 E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums Beyond.trap-share Eq.27-28",
+        "4.1(3) E.3 E.7 4.3(4) E.10 E.12 E.13 4.3(2) 4.4(3) App.E.1-sums Beyond.trap-share Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
     ),
     (
@@ -139,7 +138,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.10 E.11 4.4(1) E.12 E.13 4.4(2) App.E.1-sums E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (

@@ -82,11 +82,11 @@ def condition_point(case: Case, eta: float) -> dict[str, float]:
     return {**{name: float(getattr(case, name)) for name in names}, "eta": eta}
 
 
-def satisfying(m_k: int = 60) -> tuple[Case, float]:
-    """A case and a step size that satisfy every inequality with constant 1 (numbers no one can simulate in d)."""
+def satisfying(m_k: int = 60, power: int = POWER) -> tuple[Case, float]:
+    """A case with d = n^power and a step size that satisfy every inequality with constant 1 (nobody can simulate d)."""
     n = m_k**4
     while True:
-        d = n**POWER
+        d = n**power
         if m_k >= math.log(d):
             break
         m_k *= 2
