@@ -75,7 +75,7 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["F.1", "E.25", "E.12", "E.5", "E.10", "E.24", "E.21", "E.27"],
     statement=r"\text{Phase 2 in Definition F.1 is well defined}",
-    reading="As its proof has it: all conditions of F.1 hold at T_1 with strict inequality, each below 0.9 of what is allowed (10 for the irrelevant part), at n = 30, L = 4.",
+    reading="As in its proof: at T_1 all conditions of F.1 are met, each below 0.9 of what is allowed (10 for the irrelevant part); n = 30, L = 4.",
 )
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
