@@ -300,7 +300,7 @@ def late_sandwich(lab: Laboratory) -> Verdict:
     where="Lemma F.6",
     parts=("common word", "mu1", "mu2", "rates", "sandwich"),
     hypotheses=PHASES,
-    uses=["Eq.13", "Eq.14", "Eq.15", "Eq.16", "F.6-proof", "F.6-root", "F.5", "E.19", "F.1", "Beyond.level3"],
+    uses=["Eq.13", "Eq.14", "Eq.15", "Eq.16", "F.6-proof/c", "F.6-root", "F.5", "E.19", "F.1", "Beyond.level3"],
     statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1},\ \tfrac{\sum_{[n]}g_i}{S_1-S_2},\ \tfrac{\sum_{[n]}g_i}{S_1-S_3}=O(1),\ \tfrac{\dot G(\mu_1)}{\dot G(\mu_2)}=\Theta(1),\ (1+C)\max(\dot G(\mu_1),\dot G(\mu_2))\le-\dot G(\mu_3)\le(1-C)(\dot G(\mu_1)+\dot G(\mu_2))",
     reading="C = 0.1; networks up to tau = 10^3, infinite width up to 10^30; E.19 supplies R(T_1) < 2, which R(T_1) in [1, 3] does not.",
 )

@@ -13,7 +13,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("beta wide", "Beyond.rigid", "a multiple of zero is zero, and the second part does not read these equations"),
     (
         "labels",
-        "F.6-proof",
+        "F.6-proof/c",
         "a label is a factor of the force and of the margin: only its square counts in the quadratic",
     ),
     (
@@ -29,7 +29,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "weight",
-        "Beyond.finite_n-run",
+        "Beyond.finite_n-run Beyond.scores-log",
         "I4 is not at the margin: constants of late times, and what is corrected, do not depend on how much it counts",
     ),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -417,7 +418,7 @@ def _direction(lab: Laboratory) -> Verdict:
     """What label-relevant queries gain on their own pattern from start to end: with many confusion tokens they lose."""
     what = "label-relevant queries attend more to label-relevant tokens at T than at the start"
     lost = in_every_run(lab, what, lambda x: x["attention gained"] > 0, of_confused, CONFUSED)
-    gained = in_every_run(lab, what, lambda x: x["attention rel_s"] > float(np.e / (1 + np.e)))
+    gained = in_every_run(lab, what, lambda x: x["attention rel_s"] > math.e / (1 + math.e))
     return lost.correcting(
         r"\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20}:\ \text{more at }T\text{ than at the start}", gained, PULLED_BACK
     ).blaming("false", "queries-of-confusion")

@@ -195,7 +195,7 @@ CLAIMS = {  # evidence, and what it must notice
 }
 
 
-LONG = ("Beyond.merged-runs", "Beyond.logistic-runs")
+LONG = ("Beyond.heads-drift", "Beyond.merged-runs", "Beyond.logistic-runs")
 
 
 @pytest.mark.slow

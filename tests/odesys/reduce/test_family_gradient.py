@@ -140,7 +140,7 @@ def test_stages_and_descent_and_slaving_agree_with_the_enumerated_ones(stage: st
 
 
 def test_sizes_for_every_length() -> None:
-    for L in (3, 4, 7):
+    for L in (3, 4, 6):
         flow = dynamics.family("simultaneous", L)
         kinds = [name[0] for name in flow.system.names]
         assert [kinds.count(kind) for kind in "nMAB"] == [2, 8, 6, 6]
