@@ -15,7 +15,7 @@ from odesys import ClaimBook, Evidence, Node, Symbol, Verdict, Witness, graph, s
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import bounds
-from .tried import reasoned
+from .common_reasons import reasoned
 
 SYMBOLS = (
     Symbol("M", "M", "number of patterns", "whole", low=3),
