@@ -320,6 +320,7 @@ def figures(
             "--fig", metavar="ID", help="Only this; repeatable [default: all].", autocompletion=complete("figures")
         ),
     ] = None,
+    level: Annotated[Level, typer.Option("--level", help="quick leaves out the long figures.")] = Level.quick,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="PATH", help="Your own data, for figures that take them.")
     ] = None,
@@ -333,7 +334,8 @@ def figures(
               odesys figures benign_overfitting --fig 2 --data mnist.npz
     """
     chosen = registry.find_paper(paper)
-    wanted = {name: registry.pick(chosen, "figure", name, chosen.figures) for name in fig or chosen.figures}
+    usual = [name for name, figure in chosen.figures.items() if level is Level.full or figure.level != "full"]
+    wanted = {name: registry.pick(chosen, "figure", name, chosen.figures) for name in fig or usual}
     others = [name for name, figure in wanted.items() if not figure.own_data]
     if data is not None and others:
         taking = ", ".join(name for name, figure in chosen.figures.items() if figure.own_data) or "none"

@@ -479,6 +479,20 @@ def test_every_figure_named_is_drawn(odesys_command, monkeypatch: pytest.MonkeyP
     assert drawn == ["c", "a"], "a name that is not known shows before anything is drawn"
 
 
+def test_long_figures_are_drawn_where_they_are_asked_for(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    levels = {"a": "quick", "b": "full", "c": "never"}
+    all_levels = {
+        name: FigureSpec(name, lambda folder, progress, name=name: drawn.append(name) or [], level)
+        for name, level in levels.items()
+    }
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, figures=all_levels))
+    for more, wanted in ((), "ac"), (("--level", "full"), "abc"), (("--fig", "b"), "b"):
+        drawn.clear()
+        works(odesys_command("figures", "toy", *more))
+        assert drawn == list(wanted)
+
+
 def test_help_and_version(odesys_command) -> None:
     assert works(odesys_command("--version")) == f"odesys {odesys.__version__}\n"
     text = works(odesys_command("--help"))
