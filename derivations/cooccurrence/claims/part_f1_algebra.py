@@ -184,7 +184,7 @@ def opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
     where="Proof of Lemma F.6, Equation (16) and the quadratic after it",
     parts=("R is -dG(mu3)/dG(mu1)", "Eq. (16)", "quadratic"),
     hypotheses=(),
-    uses=["Eq.15"],
+    uses=["Eq.15", "F.6-proof/rates"],
     expect="fails",
     statement=r"\dot R\ge0\iff\text{(16)},\ \text{rearranged as}\ aR^2+bR+c\ge0,\ a=A_1+A_2,\ b=A_3+A_4-A_1,\ c=-A_2-(1\pm\varepsilon)A_3-(2\pm\varepsilon)A_1,\ A_c=\sum_{I_c}g'(F_i),\ \big|\tfrac{S_1-S_3}{S_1-S_2}-1\big|\le\varepsilon",
     reading="Without o(1), so for n to infinity; g' is even, so g'(F) is g'(yF); r = (S_1 - S_3)/(S_1 - S_2) is 1 +- epsilon.",

@@ -209,7 +209,7 @@ def balance(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.12", "F.5-proof", "F.5-bound", "F.1"],
     statement=r"\exists C\ll1:\ \frac{|\sum_{I_2}g_i-\sum_{I_3}g_i|}{\min(\sum_{I_2}g_i,\sum_{I_3}g_i)}\le C\quad(t\in[T_1,T_2])",
-    reading="C = 0.45 max|F(0)| n/S_2 at T_1, at most 0.11 by D.8; networks up to tau = 10^3, infinite width up to 10^30.",
+    reading="C = 0.45 max|F(0)| n/S_2 at T_1, at most 0.13 by D.8; networks up to tau = 10^3, infinite width up to 10^30.",
 )
 def one_target_balance(lab: Laboratory) -> Verdict:
     """The quotient along networks."""

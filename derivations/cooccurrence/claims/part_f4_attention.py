@@ -281,7 +281,7 @@ def scores_late(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=PHASES,
     uses=["C.4", "F.6", "F.16-signs"],
     statement=r"\partial_t\nu^\top W_K^\top W_Q\mu=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\quad\partial_t\mu_3^\top W_K^\top W_Q\mu=-\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1L,\ \mu\ne\nu\in\{\mu_1,\mu_2\}",
-    reading="The first bullet of F.16, which has the tilde.",
+    reading="The first bullet of F.16, which has the tilde; looked at up to tau = 10^3.",
 )
 def scores_late_short(lab: Laboratory) -> dict[str, Verdict]:
     """Two rates."""
