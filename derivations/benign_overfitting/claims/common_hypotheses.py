@@ -99,6 +99,14 @@ WIDE = Hypothesis.from_ratio(
     r"d_h\ge\max\{\mathrm{SNR}^4,\mathrm{SNR}^{-4}\}N^2(\log(6N^2M^2/\delta))^8",
     lambda p: p["d_h"] / (max(p["n_snr2"] / p["N"], p["N"] / p["n_snr2"]) ** 2 * p["N"] ** 2 * p["L"] ** 8),
 )
+WIDE_FOR_EPSILON = Hypothesis.from_ratio(
+    "1, its logarithms and epsilon",
+    "d_h >= max(SNR^4, SNR^-4) N^2 L^8 / eps^2",
+    r"d_h\ge\max\{\mathrm{SNR}^4,\mathrm{SNR}^{-4}\}N^2\epsilon^{-2}(\log(6N^2M^2/\delta))^8",
+    lambda p: (
+        p["d_h"] * p["eps"] ** 2 / (max(p["n_snr2"] / p["N"], p["N"] / p["n_snr2"]) ** 2 * p["N"] ** 2 * p["L"] ** 8)
+    ),
+)
 DOMINANT = Hypothesis("dominance", r"V_+\ge3M|V_{n,i}|>0", lambda p: (p["V_p"] - 3 * p["M"] * p["V_n"]) * p["V_n"])
 ATTENTIVE = Hypothesis(
     "attention", r"\varphi_1\ge\tfrac1M\ge\varphi_j\ (j\ge2)", lambda p: p["phi_1"] - 1 / p["M"] + 1e-15

@@ -132,13 +132,13 @@ def start_rates(lab: Laboratory, M: int = 3) -> dict[str, Node]:
 
 
 def attention_on(winner: str) -> dict[Node, Node]:
-    """All attention on the winner, M = 3: the exponentials of the other scores are zero."""
+    """All attention on the winner: the exponentials of the other scores are zero."""
     return {graph.exp(sym(f"S_{a}{b}")): ZERO for a in "s2w" for b in "s2w" if b != winner}
 
 
-def saturated(lab: Laboratory, winner: str) -> Node:
-    """Rate of the winning value with all attention on it, M = 3."""
-    return graph.substitute(lab.mean_field().rhs(f"v_{winner}"), attention_on(winner))[0]
+def saturated(lab: Laboratory, winner: str, M: int = 3) -> Node:
+    """Rate of the winning value with all attention on it."""
+    return graph.substitute(lab.mean_field(M).rhs(f"v_{winner}"), attention_on(winner))[0]
 
 
 def late_rate(winner: str) -> Node:
@@ -146,19 +146,19 @@ def late_rate(winner: str) -> Node:
     return sym("m_s") * sym("w2") / 2 if winner == "s" else sym("m_2") * sym("w2") / sym("N")
 
 
-def late_law(lab: Laboratory, winner: str) -> Verdict:
+def late_law(lab: Laboratory, winner: str, M: int = 3) -> Verdict:
     """v' = c sigma(-v), and d(v + e^v)/dtau = c, with all attention on the winner."""
-    rate, v, c = saturated(lab, winner), sym(f"v_{winner}"), late_rate(winner)
+    rate, v, c = saturated(lab, winner, M), sym(f"v_{winner}"), late_rate(winner)
     drive = graph.call("sigmoid", -v)
     return equal({"rate": (rate, c * drive), "integral": ((1 + graph.exp(v)) * rate, c)})
 
 
-def growth(lab: Laboratory, row: str, winner: str) -> sp.Expr:
+def growth(lab: Laboratory, row: str, winner: str, M: int = 3) -> sp.Expr:
     """Coefficient of v_winner in d e^Lambda / dtau when attention is nearly saturated: losing scores and values 0, -l' = 1/2."""
     name, v = f"S_{row}{winner}", sym(f"v_{winner}")
     flat = {sym(f"v_{a}"): ZERO for a in "s2w" if a != winner}
     flat |= {sym(n): ZERO for n in SCORES if n != name}
-    slope = graph.gradient(lab.mean_field().rhs(name)[0], [v])[0]
+    slope = graph.gradient(lab.mean_field(M).rhs(name)[0], [v])[0]
     slope = graph.substitute([graph.substitute([slope], flat)[0]], {v: ZERO})[0]
     x = sp.Symbol("x", positive=True)
     found = to_sympy(slope * graph.exp(sym(name))).subs(sp.exp(sp.Symbol(name, real=True)), x)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
+from itertools import product
+from operator import and_
 
 import sympy as sp
 
@@ -11,6 +14,8 @@ from odesys import ZERO, Node, Verdict, decided, equal, from_sympy, graph, ident
 from ..laboratory import Laboratory
 from .book import book
 from .common_mean_runs import SCORES, attention_on, growth, late_law, saturated, start_rates
+
+SIZES = (2, 3, 4)  # tokens of a sample
 
 
 @book.claim(
@@ -26,7 +31,7 @@ from .common_mean_runs import SCORES, attention_on, growth, late_law, saturated,
 def stage_one(lab: Laboratory) -> Verdict:
     """Rates at uniform attention and zero values."""
     found: dict[str, tuple[Node, Node]] = {}
-    for M in (2, 3, 4):
+    for M in SIZES:
         rates = start_rates(lab, M)
         found[f"{M} s"] = (rates["v_s"], sym("m_s") * sym("w2") / (4 * M))
         found[f"{M} 2"] = (rates["v_2"], sym("m_2") * sym("w2") / (2 * M * sym("N")))
@@ -62,12 +67,12 @@ def lazy_attention(lab: Laboratory) -> Verdict:
     )
 
 
-def _time_limit(lab: Laboratory, winner: str) -> sp.Expr:
+def _time_limit(lab: Laboratory, winner: str, M: int) -> sp.Expr:
     """Limit of eps tau as eps -> 0 for the derived v' = c sigma(-v): (v + e^v)' = c and e^v = 1 / (e^eps - 1)."""
     eps = sp.Symbol("eps", positive=True)
     v = -sp.log(sp.exp(eps) - 1)
     c = sp.cancel(
-        to_sympy(graph.substitute([saturated(lab, winner)], {sym(f"v_{winner}"): ZERO})[0]) * 2
+        to_sympy(graph.substitute([saturated(lab, winner, M)], {sym(f"v_{winner}"): ZERO})[0]) * 2
     )  # sigma(0) = 1/2
     return sp.limit(eps * (v + sp.exp(v)), eps, 0) / c
 
@@ -80,18 +85,17 @@ def _time_limit(lab: Laboratory, winner: str) -> sp.Expr:
     origin="ours",
     hypotheses=(),
     statement=r"\dot v_s=\tfrac{\mu^2\|w_O\|^2}2\sigma(-v_s),\ \dot v_2=\tfrac{\tilde\sigma_p^2d\|w_O\|^2}N\sigma(-v_2),\quad \epsilon\,\eta T_3\to\tfrac2{\mu^2\|w_O\|^2},\ \tfrac{N}{\tilde\sigma_p^2d\|w_O\|^2}",
-    reading="derived equations with all attention on the winner, M = 3, N a symbol; loss = log(1 + e^-v)",
+    reading="derived equations with all attention on the winner, M = 2, 3, 4, N a symbol; loss = log(1 + e^-v)",
 )
 def stage_three(lab: Laboratory) -> Verdict:
     """Rates at saturated attention, and the limits of eps T3."""
     m_s, m_2, N, w2 = (sp.Symbol(n, real=True) for n in ("m_s", "m_2", "N", "w2"))
-    limits = {
-        "benign": sp.cancel(_time_limit(lab, "s") * m_s * w2),
-        "harmful": sp.cancel(_time_limit(lab, "2") * m_2 * w2 / N),
-    }
-    shown = {name: str(value) for name, value in limits.items()}
-    times = decided(limits == {"benign": 2, "harmful": 1}, {"limits": shown}, limits=shown)
-    return late_law(lab, "s") & late_law(lab, "2") & times
+    limits = {("benign", M): sp.cancel(_time_limit(lab, "s", M) * m_s * w2) for M in SIZES}
+    limits |= {("harmful", M): sp.cancel(_time_limit(lab, "2", M) * m_2 * w2 / N) for M in SIZES}
+    shown = {f"{regime}, M = {M}": str(value) for (regime, M), value in limits.items()}
+    right = all(value == (2 if regime == "benign" else 1) for (regime, _), value in limits.items())
+    times = decided(right, {"limits": shown}, limits=shown)
+    return reduce(and_, [late_law(lab, winner, M) for winner in "s2" for M in SIZES]) & times
 
 
 @book.claim(
@@ -135,20 +139,20 @@ def unequal_classes(lab: Laboratory) -> Verdict:
     origin="ours",
     hypotheses=(),
     statement=r"e^{\Lambda_s}\simeq\tfrac{M-1}{16M}\kappa\mu^6\|w_O\|^2\tau^2,\ e^{\Lambda_2}\simeq\tfrac{M-1}{8NM}\kappa m_2\mu^4\|w_O\|^2\tau^2,\ e^{\Psi_2}\simeq\tfrac{M-1}{4N^2M}\kappa m_2^3\|w_O\|^2\tau^2",
-    reading="as e^Lambda grows, losing scores and values 0, -l' = 1/2, values linear in tau; M = 3, N a symbol",
+    reading="as e^Lambda grows, losing scores and values 0, -l' = 1/2, values linear in tau; M = 2, 3, 4, N a symbol",
 )
 def stage_two(lab: Laboratory) -> Verdict:
     """Prefactors from the derived equations of scores and values."""
     m_s, m_2, kappa, N, w2, t = (sp.Symbol(n, real=True) for n in ("m_s", "m_2", "kappa", "N", "w2", "tau"))
     cases = {
-        "Lambda_s": ("s", "s", sp.Rational(2, 48) * kappa * m_s**3 * w2 * t**2),
-        "Lambda_2": ("2", "s", sp.Rational(2, 24) / N * kappa * m_2 * m_s**2 * w2 * t**2),
-        "Psi_2": ("2", "2", sp.Rational(2, 12) / N**2 * kappa * m_2**3 * w2 * t**2),
-        "Psi_s": ("s", "2", sp.Rational(2, 12) / N**2 * kappa * m_s * m_2**2 * w2 * t**2),
+        "Lambda_s": ("s", "s", kappa * m_s**3 * w2 * t**2 / 16),
+        "Lambda_2": ("2", "s", kappa * m_2 * m_s**2 * w2 * t**2 / (8 * N)),
+        "Psi_2": ("2", "2", kappa * m_2**3 * w2 * t**2 / (4 * N**2)),
+        "Psi_s": ("s", "2", kappa * m_s * m_2**2 * w2 * t**2 / (4 * N**2)),
     }
     found = {}
-    for name, (row, winner, printed) in cases.items():
-        rate = to_sympy(graph.substitute([saturated(lab, winner)], {sym(f"v_{winner}"): ZERO})[0])
-        law = sp.integrate(growth(lab, row, winner) * rate * t, (t, 0, t))
-        found[name] = (from_sympy(sp.expand(law)), from_sympy(printed))
+    for M, (name, (row, winner, printed)) in product(SIZES, cases.items()):
+        rate = to_sympy(graph.substitute([saturated(lab, winner, M)], {sym(f"v_{winner}"): ZERO})[0])
+        law = sp.integrate(growth(lab, row, winner, M) * rate * t, (t, 0, t))
+        found[f"{name}, M = {M}"] = (from_sympy(sp.expand(law)), from_sympy(sp.Rational(M - 1, M) * printed))
     return equal(found, positive=("N", "kappa", "m_s", "m_2", "w2", "tau"))

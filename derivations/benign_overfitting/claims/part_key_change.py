@@ -8,7 +8,7 @@ from odesys import Verdict, always_positive, decided, equal, sym
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book
-from .common_hypotheses import ENOUGH, STAGES_BENIGN, UNLIKELY, given
+from .common_hypotheses import ENOUGH, STAGES_BENIGN, UNLIKELY, WIDE_FOR_EPSILON, given
 
 #: |mu|, sigma_p d^(1/2), N, d_h^(1/4), log(6N^2M^2/delta), log O(1/eps), sigma_h, eps, eta, tokens
 MU, SIGMA, N, R, L, LG, SH, EPS, ETA, M = sp.symbols("mu sigma N R L lg sigma_h eps eta M", positive=True)
@@ -75,7 +75,13 @@ def last_step() -> Verdict:
     source="damaged",
     where="Proof of Lemma D.8, (116), (122)-(131); (117)-(121) are not legible, of (129) only its place in (130)",
     parts=("(122)", "(123)", "(124)", "(125)", "(126), (127)", "(128)", "(130)", "(131)"),
-    hypotheses=(*STAGES_BENIGN, ENOUGH, UNLIKELY, given("B(t), C(t), D(t), F(t), G(t), (64) and (65)")),
+    hypotheses=(
+        *STAGES_BENIGN,
+        ENOUGH,
+        UNLIKELY,
+        WIDE_FOR_EPSILON,
+        given("B(t), C(t), D(t), F(t), G(t), (64) and (65)"),
+    ),
     statement=r"\|J_{n,1}\|_F\|X_nW_Vw_O\|_F=O(N^{1/2}d_h^{-1/4}\mathcal L),\ \|J_{n,i}\|_F\|X_nW_Vw_O\|_F=O(\mathrm{SNR}\,N^{1/2}d_h^{-1/4}\mathcal L),\ \|W_K^{(T_2)}-W_K^{(T_1)}\|_F\le O(N^{1/2}(1+\mathrm{SNR}^{-1})\sigma_hd_h^{1/4}\mathcal L),\ \ldots,\ \|W_K^{(T_3)}-W_K^{(0)}\|_F=O(N\sigma_h)+\ldots=O(\sigma_hd_h^{1/2}),\quad\mathcal L=\log(6N^2M^2/\delta),\ J_{n,i}=\mathrm{diag}(\varphi_{n,i})-\varphi_{n,i}^\top\varphi_{n,i}",
     reading="Given B(t), D(t), F(t), norms of C(t), G(t), and (64), (65); the sum of (116), every printed order from the one before.",
 )

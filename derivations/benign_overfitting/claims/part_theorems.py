@@ -54,16 +54,35 @@ PROBABILITY = {
 }
 
 
+def _noise_alone(lab: Laboratory) -> list[Inside]:
+    """Points along sigma_p in the harmful regime at which |mu| and kappa are the same."""
+    first, last = 0.05, 50.0
+    family = along(lab.draw, False, "noise", first, last, 4, logs=LOGS[False], **STRICT)
+    return [replace(item, n_snr2=4.0 * first / item.noise) for item in family]
+
+
+def _lengths(lab: Laboratory, benign: bool) -> Verdict:
+    """The constant of T_3 for samples of two, three and four tokens, with C_p = 5 M^(1/2)."""
+    least = {M: {"n_snr2": 2100.0 * M**3} if benign else {} for M in (2, 3, 4)}  # 80 M^2 C_p^2 is 2000 M^3
+    family = [base(lab.draw, benign, logs=LOGS[benign], M=M, **STRICT, **more) for M, more in least.items()]
+    value = lambda item: time_constant(lab, item) * (1 if benign else item.case.C_p**2)  # noqa: E731
+    seen = sweep(lab, "T_3 in the unit of the winner, for M = 2, 3, 4", family, value)
+    return seen.between(0.5, C_19, "C_19 is that of drawn training sets; the limits are 2 and 1 (Beyond.MF.stage3)")
+
+
 def _training(lab: Laboratory, benign: bool) -> Verdict:
     """T_3 is of the printed order in every parameter, and reached by drawn training sets within one constant."""
     most = 1.6e7 if benign else 2e4  # in the benign regime up to SNR < 1
     families = {"eps": (1e-5, 5e-3, 4), "N": (1024, most, 4), "w_O": (0.12, 8.0, 4), "wider": (1.0, 1e3, 4)}
-    families |= {"n_snr2": (6e4, 6e8, 4)} if benign else {"noise": (0.05, 500.0, 4), "n_snr2": (1e-3, 4.0, 4)}
+    families |= {"n_snr2": (6e4, 6e8, 4) if benign else (1e-3, 4.0, 4)}
     value = lambda item: time_constant(lab, item)  # noqa: E731
     small = ("eps",) if benign else ("eps", "n_snr2")  # the harmful regime is N SNR^2 bounded: its limit is zero
     found = over_families(
         lab, "T_3 in its unit", benign, families, value, of_order("Theta", small), logs=LOGS[benign], **STRICT
     )
+    if not benign:
+        found &= of_order("Theta", small)("noise", sweep(lab, "T_3 in its unit", _noise_alone(lab), value))
+    found &= _lengths(lab, benign)
 
     def event(run: Stages) -> np.ndarray:
         unit = run.unit if run.benign else run.unit / run.case.C_p**2
@@ -249,7 +268,7 @@ def _harmful_loss(lab: Laboratory, low: float, because: str) -> Verdict:
     parts=("training loss", "test loss"),
     hypotheses=(*IN_HARMFUL, CLASSES),
     statement=r"N^{-1}\cdot\mathrm{SNR}^{-2}=\Omega(1)\Rightarrow\ \text{with probability at least}\ 1-d^{-1}\ \exists\,T=\Theta(N\eta^{-1}\epsilon^{-1}\sigma_p^{-2}d^{-1}\|w_O\|_2^{-2}):\ L_S(\theta(T))\le\epsilon,\ L_{\mathcal D}(\theta(T))=\Theta(1)",
-    reading="The constant of Omega(1) is 1/4, which (144) needs; T in epsilon, N, |w_O|, |mu|, sigma_p and d_h; drawn sets given the class sizes of C.1.",
+    reading="The constant of Omega(1) is 1/4, which (144) needs; T in epsilon, N, |w_O|, |mu|, sigma_p, d_h; drawn sets given the class sizes of C.1.",
 )
 def harmful(lab: Laboratory) -> dict[str, Verdict]:
     """Order of the time, the test loss, and both for drawn training sets."""
