@@ -92,7 +92,7 @@ def by_hand(z: dict[str, float], K: int, L: int, b: float) -> tuple[dict[str, fl
     return out, seen
 
 
-@pytest.mark.parametrize("L", [3, 4, 5])
+@pytest.mark.parametrize("L", [3, 4, pytest.param(5, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("K", [2, 3, 4])
 def test_field_is_that_of_the_enumerated_system(K: int, L: int) -> None:
     flow, listed = dynamics.family("simultaneous", L), dynamics.reduced("simultaneous", K, L)
