@@ -73,7 +73,7 @@ def _lengths(lab: Laboratory, benign: bool) -> Verdict:
 def _training(lab: Laboratory, benign: bool) -> Verdict:
     """T_3 is of the printed order in every parameter, and reached by drawn training sets within one constant."""
     most = 1.6e7 if benign else 2e4  # in the benign regime up to SNR < 1
-    families = {"eps": (1e-5, 5e-3, 4), "N": (1024, most, 4), "w_O": (0.12, 8.0, 4), "wider": (1.0, 1e3, 4)}
+    families = {"eps": (1e-5, 5e-3, 4), "N": (1024, most, 4), "w_O": (0.12, 8.0, 5), "wider": (1.0, 1e3, 4)}
     families |= {"n_snr2": (6e4, 6e8, 4) if benign else (1e-3, 4.0, 4)}
     value = lambda item: time_constant(lab, item)  # noqa: E731
     small = ("eps",) if benign else ("eps", "n_snr2")  # the harmful regime is N SNR^2 bounded: its limit is zero
