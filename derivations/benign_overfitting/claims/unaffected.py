@@ -42,8 +42,13 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "scale pool repeat values",
-        "Eq.102-105 Beyond.MF.keys D.7 E.5-time Thm.4.1 Thm.4.2",
+        "Eq.102-105 Beyond.MF.keys",
         "orders: output, scores or values with a factor of two or three, or a second copy of the signal, change their constants alone",
+    ),
+    (
+        "scale repeat values",
+        "D.7 E.5-time Thm.4.1 Thm.4.2",
+        "orders: scores or values with a factor, or a second copy of the signal, change their constants alone, and not to above C_19",
     ),
     ("pool values", "Eq.55-59", "an order: a factor in the speed of values changes its constant alone"),
     (
