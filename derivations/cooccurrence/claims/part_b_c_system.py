@@ -452,6 +452,7 @@ def beta_rate(lab: Laboratory) -> Verdict:
     "Sizes of the closed systems",
     kind="identity",
     origin="ours",
+    level="full",
     hypotheses=(),
     uses=["C.1", "C.2", "C.3", "C.4"],
     insensitive="which scalars occur does not depend on their coefficients: the program compares the closed sets",

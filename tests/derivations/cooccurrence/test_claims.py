@@ -211,7 +211,14 @@ MISPRINTS = {
     "Thm.3.3/order",
     "Thm.3.3-proof",
 }
-FULL = ("Beyond.conserved", "Beyond.descent", "Beyond.finite_n/6", "Beyond.planar/5", "Beyond.sizes/larger")
+FULL = (
+    "Beyond.conserved",
+    "Beyond.descent",
+    "Beyond.finite_n/6",
+    "Beyond.planar/5",
+    "Beyond.sizes",
+    "Beyond.sizes/larger",
+)
 #: quick enough for every run of the tests
 SOME = (
     "Asm.2.3",
