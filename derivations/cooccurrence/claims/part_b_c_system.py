@@ -581,7 +581,6 @@ def _gram_form(flow: Flow, xi: np.ndarray, D: np.ndarray) -> dict[str, Node]:
     "The aggregated Gram system",
     kind="identity",
     origin="ours",
-    level="full",
     hypotheses=(),
     uses=["C.1", "C.2", "C.3", "C.4"],
     statement=r"\dot\beta=2m_1\xi^\top G,\ \dot G=\beta\xi+m_1\Gamma\xi,\ \dot\Gamma=\xi G^\top+G\xi^\top,\ \dot A=\kappa\mathcal D+\mathcal D\rho,\ \dot\kappa=\mathcal DA^\top+A\mathcal D^\top,\ \dot\rho=\mathcal D^\top A+A^\top\mathcal D",

@@ -215,7 +215,6 @@ FULL = (
     "Beyond.conserved",
     "Beyond.descent",
     "Beyond.finite_n/6",
-    "Beyond.level1",
     "Beyond.planar/5",
     "Beyond.sizes",
     "Beyond.sizes/larger",
