@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .slaving import Slaved
 
 Column = tuple[Block, PairSpace]
+FAR = 1e-6  # losses near 1 differ by more: no rounding of some thousand additions does that
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -446,14 +447,14 @@ def _derive(
     observables = dict(zip(observables, done[len(rhs) :], strict=True))
     layout, tex, structure = orbit_layout(family, naming, closure, spaces, algebra, samples.window)
     action = partial(on_states, layout=layout, origin=origin, closure=closure, spaces=spaces)
-    loss_is = partial(_unchanged, observables["loss"], layout, action)
+    loss_is = _same_loss(observables["loss"], layout, action)
 
     def unchanged(element: TypeSymmetry) -> bool:
         return origin.keeps_rule(element, rule) and loss_is(element)
 
-    if symmetries is None:
-        symmetries = origin.symmetries(unchanged)
-    for element in symmetries:
+    given = symmetries or ()
+    symmetries = origin.symmetries(unchanged) if symmetries is None else symmetries
+    for element in given:
         if not origin.is_symmetry(element, unchanged):
             raise SymmetryError(
                 f"{origin.describe(element)} does not map the samples, heads and rates of the family to themselves",
@@ -491,16 +492,32 @@ def _parameters(rule: Rule) -> set[str]:
     return graph.symbols([node for m in motions for node in (m.force, *m.maps.values())]) - {STEP_SIZE}
 
 
-def _unchanged(
-    loss: Block, layout: Layout, action: Callable[[TypeSymmetry], tuple[np.ndarray, np.ndarray]], element: TypeSymmetry
-) -> bool:
-    """True if the loss, as an expression of the orbit variables, is the same after a symmetry."""
-    target, sign = action(element)
-    before = np.array([sym(name) for name in layout.names], dtype=object)
-    here, there = (
-        blocks.evaluate([loss], layout.unpack(values))[0].reshape(-1)[0] for values in (before, sign * before[target])
-    )
-    return here is there
+def _same_loss(
+    loss: Block, layout: Layout, action: Callable[[TypeSymmetry], tuple[np.ndarray, np.ndarray]]
+) -> Callable[[TypeSymmetry], bool]:
+    """Whether the loss, as an expression of the orbit variables, is the same after a symmetry.
+
+    Most candidates differ at the first point already, which is quick to see; only those that do not are compared as
+    expressions.
+    """
+    rng = np.random.default_rng(0)
+    point = rng.uniform(0.25, 1.0, len(layout.names))
+    numbers = {name: rng.uniform(2.0, 3.0) for name in sorted(BlockField(layout, {}, {"loss": loss}).parameters)}
+    symbols = np.array([sym(name) for name in layout.names], dtype=object)
+
+    def at(values: np.ndarray, parameters: dict[str, float] | None) -> Any:
+        return blocks.evaluate([loss], layout.unpack(values), parameters)[0].reshape(-1)[0]
+
+    height = cache(lambda: at(point, numbers))
+    expression = cache(lambda: at(symbols, None))
+
+    def unchanged(element: TypeSymmetry) -> bool:
+        target, sign = action(element)
+        if abs(at(sign * point[target], numbers) - height()) > FAR * (1 + abs(height())):
+            return False
+        return at(sign * symbols[target], None) is expression()
+
+    return unchanged
 
 
 def _space(family: Family, naming: Naming, path: Path) -> PairSpace:
