@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..papers.claims import Claim, Outcome
 from ..papers.survival import FALLS, OPEN, STANDS, causes, score, standing_so_far
+from ..sentences import say_answer
 from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claim_entry import ClaimEntry, claim_entries
 from .content import Content
@@ -279,12 +280,16 @@ def _switches(content: Content) -> list[Figure]:
 
 @dataclass(frozen=True)
 class Change:
-    """One slip of the paper: its fault, the claims it shows in, and the pieces that change where that is short."""
+    """One slip of the paper: its fault, the claims it shows in, and the pieces that change where that is short.
+
+    Where all of them stand under a severer slip already, `second` says what this one is.
+    """
 
     cause: str
     fault: str
     entries: tuple[ClaimEntry, ...]
     pieces: tuple[str, str] | None = None
+    second: str = ""
 
     @property
     def first(self) -> ClaimEntry:
@@ -293,20 +298,24 @@ class Change:
 
 
 def changes(content: Content) -> list[Change]:
-    """Slips of the paper, severest first; a claim stands under its severest one."""
+    """Slips of the paper, severest first; the card of a claim stands under its severest one."""
     entries, placed = {entry.claim.id: entry for entry in claim_entries(content)}, set[str]()
     found = []
     for fault, by_cause in causes(content.outcomes).items():
         for cause, outcomes in by_cause.items():
-            found.append(_change(cause, fault, [o for o in outcomes if o.claim.id not in placed], entries))
+            found.append(_change(cause, fault, outcomes, placed, entries))
             placed |= {o.claim.id for o in outcomes}
     other = [e for e in entries.values() if e.claim.scored and e.word == FAILS and e.claim.id not in placed]
-    found += [Change(entry.claim.id, "", (entry,), _pieces(entry)) for entry in other]
-    return [change for change in found if change.entries]
+    return found + [Change(entry.claim.id, "", (entry,), _pieces(entry)) for entry in other]
 
 
-def _change(cause: str, fault: str, outcomes: Sequence[Outcome], entries: dict[str, ClaimEntry]) -> Change:
-    shown = tuple(entries[outcome.claim.id] for outcome in outcomes)
+def _change(
+    cause: str, fault: str, outcomes: Sequence[Outcome], placed: set[str], entries: dict[str, ClaimEntry]
+) -> Change:
+    shown = tuple(entries[o.claim.id] for o in outcomes if o.claim.id not in placed)
+    if not shown:
+        again = tuple(entries[o.claim.id] for o in outcomes)
+        return Change(cause, fault, again, second=say_answer(outcomes[0].verdict))
     return Change(cause, fault, shown, next(filter(None, map(_pieces, shown)), None))
 
 

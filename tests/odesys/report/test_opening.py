@@ -8,9 +8,11 @@ from pathlib import Path
 
 from odesys.papers import registry
 from odesys.papers.survival import causes, score, with_survival
-from odesys.report.claim_entry import claim_entries
+from odesys.report import html
+from odesys.report.claim_entry import anchor, claim_entries
 from odesys.report.content import Content, SystemPart
 from odesys.report.opening import changes, headline, numbers, theorems, verdict_bar
+from odesys.verdicts import FAILS
 from tests.report_pages import stand_in, toy
 
 MakeContent = Callable[..., Content]
@@ -74,3 +76,16 @@ def test_slips_are_counted_in_one_way(tmp_path: Path) -> None:
         content = stand_in(paper, tmp_path)
         counted = score(content.outcomes)["causes"]
         assert f"({counted} slips in all)" in headline(content) or counted == score(content.outcomes)["fails"]
+
+
+def test_a_claim_with_two_slips_is_a_card_and_a_line(tmp_path: Path) -> None:
+    content = stand_in(registry.find_paper("two_mixture"), tmp_path)
+    failing = next(o for o in content.outcomes if o.claim.scored and o.verdict.as_stated == FAILS)
+    part = replace(failing.verdict, fault="misprint", cause="a second one", parts={}, corrected=None)
+    verdict = replace(failing.verdict, fault="false", cause="a first one", parts={"other": part})
+    content.outcomes = [replace(o, verdict=verdict) if o is failing else o for o in content.outcomes]
+    rows = [change for change in changes(content) if failing.claim.id in {e.claim.id for e in change.entries}]
+    assert [(row.cause, bool(row.second)) for row in rows] == [("a first one", False), ("a second one", True)]
+    assert len(changes(content)) == score(content.outcomes)["causes"]
+    text = html.page(content)
+    assert text.count("has a second slip") == 1 and text.count(f'id="{anchor(failing.claim.id)}"') == 1
