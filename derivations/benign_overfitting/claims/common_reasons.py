@@ -29,7 +29,6 @@ REASONS_TO_MEASURE = {
     "Prop.N-Q": "as Prop.F-I with the first noise token; the paper gives no proof of its own, and the benign one needs N SNR^2 bounded below in (102)",
     "D.7": "that the loss is epsilon by T follows from Eq.77-85 and (73) given the attention; that T is not smaller, the other half of Theta, needs "
     "f <= V_+ and the sharp -l', and was measured; both need the attention of Prop.F-I",
-    "E.5": "a counterexample needs one run; that the loss falls with epsilon along the path needs the passage between stages 2 and 3, which has no closed form",
     "E.5-time": "as D.7, with the first noise token",
     "Thm.4.1": "D.7, D.8, D.9 and D.10 give it given Prop.F-I, which is measured; beside them T and the test loss were measured themselves",
     "Thm.4.2": "E.6 gives the test loss given N(t), and E.5-time the training loss, both from Prop.N-Q, which is measured; T and the test loss were measured themselves",

@@ -31,6 +31,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book, on_toy, tables
+from .common_bounds import step_of_gamma
 from .common_hypotheses import (
     ENOUGH,
     IN_BENIGN,
@@ -43,7 +44,6 @@ from .common_hypotheses import (
     exact_point,
     given,
 )
-from .common_bounds import step_of_gamma
 from .common_mean_runs import fitted
 from .part_b_system import pushes
 from .part_c_start import gaussian_tail

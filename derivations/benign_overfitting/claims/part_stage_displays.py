@@ -260,7 +260,9 @@ def gaps_after_stage_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
     law = lambda own: ETA**2 * own * NOISE * W2 * ROOT / (N_**2 * L_**2)  # noqa: E731
     printed = lambda own: own * W2 * ROOT / (NOISE * L_**3)  # noqa: E731
     found = _at(law, N_ / (ETA * NOISE * W2), lambda own: printed(own) * L_ / W2**2)
-    step = "the law (160) at T_2 is the printed term times L/|w_O|^4, which is at least of its order as |w_O| = Theta(1)"
+    step = (
+        "the law (160) at T_2 is the printed term times L/|w_O|^4, which is at least of its order as |w_O| = Theta(1)"
+    )
     return {part: verdict.proving(step, N="every", M="every") for part, verdict in found.items()}
 
 
