@@ -362,7 +362,7 @@ def _largest_margin(point: dict[str, int | Fraction]) -> tuple[float, float]:
     "Margin of fresh samples in the harmful regime",
     kind="inequality",
     expect="fails",
-    uses=["B.2", "C.1", "C.2", "C.4", "D.1"],
+    uses=["Prop.N-Q", "B.2", "C.1", "C.2", "C.4", "D.1"],
     origin="proof",
     where="Proof of Lemma E.6, (177)",
     parts=("(177)",),
