@@ -116,7 +116,13 @@ def training_converges(lab: Laboratory) -> Verdict:
 
 
 #: a point inside at which epsilon is far below 1/N^2, and constants C_19 for which the loss at T is seen to be below 1/10
-TINY = {"N": 2048, "mu": Fraction(1, 24), "d": 10**66, "d_h": 10**36, "sigma_p": Fraction(1, 10**33)}
+TINY: dict[str, int | Fraction] = {
+    "N": 2048,
+    "mu": Fraction(1, 24),
+    "d": 10**66,
+    "d_h": 10**36,
+    "sigma_p": Fraction(1, 10**33),
+}
 TINY |= {"sigma_V": Fraction(1, 10**13), "sigma_h": Fraction(1, 10**11), "eta": Fraction(1, 10**70)}
 TINY |= {"eps": Fraction(1, 10**11), "delta": Fraction(1, 10**66)}
 FROM, UP_TO = Fraction(1, 100), 100
