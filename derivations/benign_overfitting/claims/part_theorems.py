@@ -143,7 +143,7 @@ FROM, UP_TO = Fraction(1, 100), 100
 def training_harmful(lab: Laboratory) -> Verdict:
     """A time without epsilon after which the loss is below 1/10, at a point inside; and the right statement."""
     point = exact_point(False) | TINY
-    point |= {"n_snr2": point["N"] * point["mu"] ** 2 / (point["sigma_p"] ** 2 * point["d"])}
+    point |= {"n_snr2": Fraction(point["N"]) * point["mu"] ** 2 / (point["sigma_p"] ** 2 * point["d"])}
     unit = float(point["N"] / (point["eps"] * point["sigma_p"] ** 2 * point["d"] * point["w_O"] ** 2))
     below, bent = time_below(point), second_derivative(point, UP_TO * unit)
     steps = dissipation(lab) & least_of_a_sample() & large_derivative()
