@@ -75,7 +75,8 @@ def premise(what: str) -> Hypothesis:
 
 CLASSES = Hypothesis(
     "class sizes",
-    r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4",  # the event of Lemma C.1; its probability 1 - delta needs `ENOUGH`
+    # the event of Lemma C.1, which all proofs use; its probability 1 - delta needs `ENOUGH`, which N = 25 does not have
+    r"\tfrac N4\le|S_\pm|\le\tfrac{3N}4\ \text{(ours: drawn sets are conditioned on the event of Lemma C.1)}",
     lambda p: p["share"] - 0.25,
 )
 EITHER = Hypothesis(

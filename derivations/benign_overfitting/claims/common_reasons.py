@@ -15,14 +15,12 @@ REASONS_TO_MEASURE = {
     "measured along trajectories, so this is too, at the size that C.3 gives it",
     "Eq.62-71": "given Lemma 5.3 at T_2 it is one line, attention at most e^(-Lambda) (Eq.62-T2); that the growth of Lemma 5.3 goes on until the T_2 without "
     "logarithm, where values are not o(1), has no closed form that was found",
-    "Eq.55-59": "tried: a summand is (h + ax)/(1 + bx^2), at most h + a/(2 b^(1/2)), by B(t) and D(t); the sum has the printed order with another power of the "
-    "logarithm, so the printed one was measured",
-    "Eq.102-105": "tried: the largest summand times T_3 is larger than the printed sum by a factor that grows with the logarithm of 1/epsilon; the decay of "
-    "-l' in time, which saves it, is known in closed form only where attention is saturated (Beyond.MF.stage3)",
+    "Eq.102-105": "given F(t), (64) and (65) the largest summand times T_3 is the printed order, as in Eq.55-59; but (64) and (65) are measured (Eq.62-71), "
+    "and they are for a T_2 without logarithm, where this sum begins earlier",
     "5.3": "gaps: given C(t), attention and F.12 they are Eq.31-37 and Eq.38-N, by certificate, with the constant that is used here; F.12 and C(t) are measured "
     "along trajectories, so this is too",
-    "Prop.B-E": "values: the bounds (22)-(30) are those of D.5 at every state, and Eq.26; norms, signs and sizes follow from sums of coefficients over the stage "
-    "(Eq.55-59), whose induction over four propositions at once was not closed with constants",
+    "Prop.B-E": "values: the bounds (22)-(30) are those of D.5 at every state, and Eq.26; norms and sizes of other products follow from sums of coefficients, which "
+    "are proved given B and D (Eq.55-59); signs need F.12, and the induction over four propositions at once was not closed with constants",
     "Prop.J-M": "the paper refers to the benign proof; tried: values as in E.3 at every state, gaps by Eq.152-157 given the rest; at L = 90 scores at T_1 are not small "
     "yet (Beyond.stage-one), so that attention near 1/M, which both need, is not there to start from",
     "5.4": "given attention of at least 2/3 on the signal it is proved (Eq.77-85); that attention is so large from T_2 on is measured (Prop.F-I)",
@@ -31,7 +29,6 @@ REASONS_TO_MEASURE = {
     "Prop.N-Q": "as Prop.F-I with the first noise token; the paper gives no proof of its own, and the benign one needs N SNR^2 bounded below in (102)",
     "D.7": "that the loss is epsilon by T follows from Eq.77-85 and (73) given the attention; that T is not smaller, the other half of Theta, needs "
     "f <= V_+ and the sharp -l', and was measured; both need the attention of Prop.F-I",
-    "E.5": "a counterexample needs one run; that the loss falls with epsilon along the path needs the passage between stages 2 and 3, which has no closed form",
     "E.5-time": "as D.7, with the first noise token",
     "Thm.4.1": "D.7, D.8, D.9 and D.10 give it given Prop.F-I, which is measured; beside them T and the test loss were measured themselves",
     "Thm.4.2": "E.6 gives the test loss given N(t), and E.5-time the training loss, both from Prop.N-Q, which is measured; T and the test loss were measured themselves",

@@ -13,7 +13,18 @@ from ..laboratory import Laboratory
 from ..special.wide_flow import Snapshot
 from .book import NUMBERS, book, on_toy, tables
 from .common_drawn import DRAWN, Stages, each, probable
-from .common_hypotheses import ENOUGH, IN_BENIGN, STAGES_BENIGN, UNLIKELY, exact_point, given
+from .common_hypotheses import (
+    CLASSES,
+    CONDITION_4_1,
+    EITHER,
+    ENOUGH,
+    IN_BENIGN,
+    UNLIKELY,
+    WIDE,
+    exact_point,
+    given,
+)
+from .common_mean_runs import together
 from .common_reasons import reasoned
 from .part_f_coefficients import coefficient_bounds
 
@@ -33,8 +44,9 @@ def _left_out(s: Snapshot) -> dict[str, np.ndarray]:
 
 
 def left_out_at_most(run: Stages) -> float:
-    """2 N SNR (L/d_h)^(1/2): products of different vectors over squared lengths (C.3), N of them, of different length."""
-    return 2 * run.case.N * run.case.snr * sqrt(run.inside.widths[2] / run.case.d_h)
+    """2 N max{SNR, 1/SNR} (L/d_h)^(1/2): products of different vectors over squared lengths (C.3), N of them, of different length."""
+    quotient = max(run.case.snr, 1 / run.case.snr)
+    return 2 * run.case.N * quotient * sqrt(run.inside.widths[2] / run.case.d_h)
 
 
 @book.claim(
@@ -46,9 +58,9 @@ def left_out_at_most(run: Stages) -> float:
     origin="proof",
     where="Remark after Lemma B.3 with (16); Appendix F.12, (298)",
     parts=FAMILIES,
-    hypotheses=STAGES_BENIGN,
+    hypotheses=(*CONDITION_4_1, WIDE, CLASSES, EITHER),
     statement=r"\langle q_+^{(t+1)},k_+^{(t+1)}\rangle-\langle q_+^{(t)},k_+^{(t)}\rangle=\alpha_{+,+}\|k_+\|_2^2+\beta_{+,+}\|q_+\|_2^2+\{\text{lower order term}\},\quad\text{and}\ \langle q_{n,i},k_+\rangle,\langle q_+,k_{n,j}\rangle,\langle q_{n,i},k_{n,j}\rangle\ \text{in a similar way}",
-    reading="Along iterates, at most 2 N SNR (log(6N^2M^2/delta)/d_h)^(1/2) of the rest; C(t) alone leaves room for quotients of attention that undo it (Beyond.states).",
+    reading="Both regimes, along iterates: at most 2N max{SNR, 1/SNR} (log(6N^2M^2/delta)/d_h)^(1/2) of the rest; C(t) alone would not do (Beyond.states).",
 )
 def lower_order(lab: Laboratory) -> dict[str, Verdict]:
     """Along trajectories, against the size that C.3 gives it."""
@@ -59,8 +71,11 @@ def lower_order(lab: Laboratory) -> dict[str, Verdict]:
         return np.asarray(kept.all(axis=0))
 
     what = "what is left out stays below the bound"
-    found = {name: probable(lab, what, True, lambda run, k=name: event(run, k)) for name in FAMILIES}  # type: ignore[misc]
-    return reasoned("F.12", found)
+
+    def both(name: str) -> Verdict:
+        return together(probable(lab, what, benign, lambda run: event(run, name)) for benign in (True, False))
+
+    return reasoned("F.12", {name: both(name) for name in FAMILIES})
 
 
 @book.claim(

@@ -6,13 +6,16 @@ from fractions import Fraction
 
 import sympy as sp
 
-from odesys import Verdict, always_positive, decided, num, sym
+from odesys import Verdict, always_positive, decided, graph, num, sym
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book
-from .common_bounds import bounds_for_every_size
-from .common_hypotheses import ENOUGH, IN_BENIGN, IN_HARMFUL, UNLIKELY, given
+from .common_bounds import bounds_for_every_size, step_of_gamma, step_of_rho
+from .common_formulas import C2, M_, MU2, N_, NOISE
+from .common_hypotheses import ENOUGH, IN_BENIGN, IN_HARMFUL, UNLIKELY, exact_point, given, premise
+from .part_d_e_stage_one import dimension, values_small
 from .part_f_coefficients import bounded_increments, increment
+from .part_stage_displays import sum_in_harmful_part
 
 #: lengths of signal and weak noise, d_h^(1/4), the logarithm, log O(1/eps), step size, |w_O|^2, time since T_1
 MU, SIGMA, ROOT, L, LG, ETA, W2, N, EPS, TIME = sp.symbols("mu sigma R L lg eta w2 N eps t", positive=True)
@@ -82,10 +85,10 @@ def scores_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     uses=["Eq.77-85"],
     insensitive=NUMBERS,
     origin="proof",
-    where="Proof of Lemma D.7, (112) and (115); (114) is not legible",
-    parts=("(112)", "(115)"),
+    where="Proof of Lemma D.7, (112), (113) and (115); (114) is not legible",
+    parts=("(112)", "(113)", "(115)"),
     hypotheses=(*IN_BENIGN, given("F(t), and (114)")),
-    statement=r"T=\frac{C_{19}}{\eta\epsilon\|\mu\|_2^2\|w_O\|_2^2}:\ V_+\ge\log\big(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(T-T_2)\big)\ge\log\big(e^{V_+^{(T_2)}}+\tfrac{C_{20}}\epsilon\big)\ge\log\tfrac{C_{20}}\epsilon,\quad \ell_n=\log(1+e^{-f})\le e^{-f}\le e^{-\log(1/\epsilon)}\le\epsilon",
+    statement=r"T=\frac{C_{19}}{\eta\epsilon\|\mu\|_2^2\|w_O\|_2^2}:\ V_+\ge\log\big(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(T-T_2)\big)\ge\log\big(e^{V_+^{(T_2)}}+\tfrac{C_{20}}\epsilon\big)\ge\log\tfrac{C_{20}}\epsilon,\quad |V_{n,i}|=O(1),\quad \ell_n=\log(1+e^{-f})\le e^{-f}\le e^{-\log(1/\epsilon)}\le\epsilon",
     reading="Given F(t) at T, and f at least log(1/epsilon) for (115), which the lost display (114) says; C_20 is half of C_17 C_19.",
 )
 def loss_from_values(lab: Laboratory) -> dict[str, Verdict]:
@@ -99,7 +102,20 @@ def loss_from_values(lab: Laboratory) -> dict[str, Verdict]:
     slope = always_positive({"derivative of u - log(1 + u)": 1 - 1 / (1 + u)}, positive=["u"]).proving(
         "log(1 + u) <= u at u = e^(-f), which is at most eps for f >= log(1/eps)"
     )
-    return {"(112)": half, "(115)": slope}
+    r, m, l = sym("r"), sym("m"), sym("l")  # d_h^(1/4) = 4(1 + r), M = 2 + m, log(6N^2M^2/delta) = 1 + l
+    most = 1 / (2 * (1 + r)) + 1 / (20 * (2 + m) ** 2 * (1 + l))
+    small = always_positive({"1 less what o(1) of F(t) is at most": 1 - most}, positive=["r", "m", "l"]).proving(
+        "F(t) at T has |V_n,i| = o(1), at most 2d_h^(-1/4) + 1/(20M^2 log(6N^2M^2/delta)) in Prop.F-I, which is below 1"
+    )
+    return {"(112)": half, "(113)": small, "(115)": slope}
+
+
+PSI = r"\frac{\eta^2C_7\|\mu\|_2^2\sigma_p^2d\|w_O\|_2^2d_h^{1/2}}{N^2(\log(6N^2M^2/\delta))^2}"
+
+
+def psi_law(own: sp.Expr) -> sp.Expr:
+    """The factor of (152)-(155), without C_7, for a row of this squared length."""
+    return ETA**2 * own * SIGMA**2 * W2 * ROOT**2 / (N**2 * L**2)
 
 
 @book.claim(
@@ -110,30 +126,109 @@ def loss_from_values(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Appendix E.2, (152)-(157)",
     parts=("(152), (153)", "(154), (155)", "(156), (157)"),
-    hypotheses=(*IN_HARMFUL, ENOUGH, given("J(t), K(t), L(t) and F.12")),
+    hypotheses=(
+        *IN_HARMFUL,
+        ENOUGH,
+        premise("J and K up to t, L up to t - 1: attention on the first noise token at least 1/M - o(1)"),
+        given("F.12"),
+    ),
     statement=r"\Psi_\pm^{(s+1)}-\Psi_\pm^{(s)},\ \Psi_{n,\pm,j}^{(s+1)}-\Psi_{n,\pm,j}^{(s)}\ge\frac{\eta^2C_7\|\mu\|_2^2\sigma_p^2d\|w_O\|_2^2d_h^{1/2}(s-T_1)}{N^2(\log(6N^2M^2/\delta))^2}e^{-\Psi^{(s)}},\quad \Psi_{n,i,\pm},\Psi_{n,i,j}:\ \sigma_p^4d^2\ \text{for}\ \|\mu\|_2^2\sigma_p^2d,\quad e^{\Psi_+^{(s)}}(\Psi_+^{(s+1)}-\Psi_+^{(s)})\ge\ldots",
-    reading="Some C_7 > 0, given J(t), norms of K(t), the comparison of L(t), attention on the first noise token at least 1/M - o(1), and F.12.",
+    reading="Some C_7 > 0, from J(t) and the norms of K(t), which Claim 10 supposes, and from F.12, which is measured.",
 )
 def growth_of_psi(lab: Laboratory) -> dict[str, Verdict]:
     """As Eq.31-37 with the first noise token for the signal."""
-    kappa = (
-        ROOT**2 / L**2 / SIGMA**2
-    )  # least sigma_h^2 d_h of (8), as sigma_p^2 d is the larger by N SNR^2 <= 4 and N >= 4
+    # least sigma_h^2 d_h of (8), as sigma_p^2 d is the larger by N SNR^2 <= 4 and N >= 4
+    kappa = ROOT**2 / L**2 / SIGMA**2
     value = ETA * SIGMA**2 * W2 * TIME / N  # of the first noise token, up to C_3 and C_p^2
-    gap = increment(lab) & bounds_for_every_size()["own"].proving(
-        "y_n V_n,2 >= 3M of every other value (J(t)) takes the place of V_+: v - f >= v (1 - phi)/2, and 1 - phi >= phi e^(-Psi)",
-        "a gap grows by at least half of the winner's increment, as L(t) says that it is twice that of every other key",
+    bounds = bounds_for_every_size()
+    rise = bounds["own"].proving(
+        "y_n V_n,2 >= 3M of every other value (J(t)) takes the place of V_+: v - f >= v (1 - phi)/2, and 1 - phi >= phi e^(-Psi)"
     )
+    fall = bounds["other"].proving("f - v_j >= v phi/3 > 0: every other key falls, so a gap grows by the winner's rise")
     out = {}
     for part, own in (("(152), (153)", MU**2), ("(154), (155)", SIGMA**2)):
-        found = ETA * own * SIGMA**2 * kappa / N * value
-        printed = ETA**2 * own * SIGMA**2 * W2 * ROOT**2 * TIME / (N**2 * L**2)
-        powers = decided(sp.cancel(found - printed) == 0, {"difference": str(sp.cancel(found - printed))})
-        out[part] = gap & powers.proving(
+        left = sp.cancel(ETA * own * SIGMA**2 * kappa / N * value - psi_law(own) * TIME)
+        powers = decided(left == 0, {"difference": str(left)}).proving(
             "eta |x|^2 sigma~_p^2 d sigma_h^2 d_h (-l')/(NM) times the value of J(t), sigma_h at the lower end of (8)"
         )
+        out[part] = increment(lab) & rise & fall & powers
     out["(156), (157)"] = out["(152), (153)"].proving("(156) is (152) for the plus, and (157) is (156) times e^Psi")
     return out
+
+
+#: squared lengths whose product stands in each display, as printed, and the display of one step that it sums up
+GAPS = {
+    "(160)": (MU**2 * SIGMA**2, MU**2),  # Psi_+, (156)
+    "(161)": (MU**2 * SIGMA**2, MU**2),  # Psi_-, (152)
+    "(162)": (MU**2 * SIGMA**2, MU**2),  # Psi_n,+-,j, (153)
+    "(163)": (SIGMA**4, SIGMA**2),  # Psi_n,i,+-, (154)
+    "(164)": (SIGMA**4, SIGMA**2),  # Psi_n,i,j, (155)
+}
+
+
+def _logarithm(display: str) -> Verdict:
+    """The printed term is that of the step times (t - T_1)(t - T_1 + 1), and the integral of an exponential ends in a logarithm."""
+    printed, own = GAPS[display]
+    term = ETA**2 * printed * W2 * ROOT**2 / (N**2 * L**2) * TIME * (TIME + 1)
+    left = sp.cancel(term - psi_law(own) * TIME * (TIME + 1))
+    start, sum_ = sp.symbols("start sum", positive=True)  # e^Psi at T_1, and the last member of (159)
+    integral = sp.expand(sp.exp(sp.log(start + sum_)) - start - sum_)
+    wrong = {"term": str(left), "integral": str(integral)}
+    return decided(left == 0 and integral == 0, wrong).proving(
+        "e^Psi(t+1) - e^Psi(T_1) is at least the last member of (159), or its like, and the logarithm increases"
+    )
+
+
+@book.claim(
+    "Eq.159-164",
+    "Logarithmic growth of the gaps Psi",
+    kind="inequality",
+    expect="fails",
+    uses=["Eq.152-157", "Eq.158"],
+    insensitive=NUMBERS,
+    origin="proof",
+    where="Appendix E.2, (159)-(164)",
+    parts=("(159), first inequality", "(159), second inequality", *GAPS),
+    hypotheses=(premise("(157) up to t, with its like for (153)-(155), as displayed before"),),
+    statement=rf"\int_{{\Psi_+^{{(T_1)}}}}^{{\Psi_+^{{(t+1)}}}}e^xdx\ge\sum_{{s=T_1}}^te^{{\Psi_+^{{(s)}}}}(\Psi_+^{{(s+1)}}-\Psi_+^{{(s)}})\ge{PSI}(t-T_1)(t-T_1+1),\quad \Psi_\pm^{{(t+1)}},\Psi_{{n,\pm,j}}^{{(t+1)}}\ge\log\Big(e^{{\Psi^{{(T_1)}}}}+{PSI}(t-T_1)(t-T_1+1)\Big),\quad \Psi_{{n,i,\pm}},\Psi_{{n,i,j}}:\ \sigma_p^4d^2\ \text{{for}}\ \|\mu\|_2^2\sigma_p^2d",
+    reading="(159) repeats the last member of (158), with one and the same C_7; (160)-(164) follow from it and its like, row by row.",
+)
+def growth_of_psi_summed(lab: Laboratory) -> dict[str, Verdict]:
+    """The left sum of an exponential, the sum of (158), and the factor of every row."""
+    x = sym("x")
+    convex = always_positive({"derivative of e^x - 1 - x": graph.exp(x) - 1}, positive=["x"]).proving(
+        "e^x >= 1 + x: the integral of e^x is above its left sum, as Psi increases by (157)"
+    )
+    sentence = "at t = T_1 + 1 the sum is allowed to be 1 by (157) and must be 2, in units of the common factor, whatever the parameters are"
+    second = sum_in_harmful_part(lab).witnessed(sentence, exact_point(False))
+    found = {"(159), first inequality": convex, "(159), second inequality": second}
+    return found | {display: _logarithm(display) for display in GAPS}
+
+
+@book.claim(
+    "Eq.250",
+    "Values over stage 2",
+    kind="inequality",
+    uses=["B.2", "C.1", "C.4", "D.3", "D.5"],
+    origin="proof",
+    where="Appendix F.7, (250), which is the last line of proposition B",
+    parts=("V_+-", "V_n,i"),
+    hypotheses=(*IN_BENIGN, ENOUGH),
+    statement=r"|V_\pm^{(s)}|,|V_{n,i}^{(s)}|\le O(d_h^{-1/4})+\eta C_4\|\mu\|_2^2\|w_O\|_2^2(s-T_1)",
+    reading="At every state, without the other propositions: C_4 = 3/4, and the start at T_1 is Lemma D.3.",
+)
+def values_over_stage_two(lab: Laboratory) -> dict[str, Verdict]:
+    """The change of V per step, at every state."""
+    share = sp.cancel((2 * C2 * NOISE / N_ / MU2).subs(MU2, 80 * M_**2 * C2 * NOISE / N_) - 1 / (40 * M_**2))
+    noise = decided(share == 0, {"difference": str(share)}).proving(
+        "2 C_p^2 sigma_p^2 d/N is |mu|^2/(40M^2) at N SNR^2 = 80M^2C_p^2, and less above it: below 3/4 |mu|^2"
+    )
+    start = values_small(lab)
+    added = "at most what it is at T_1, O(d_h^(-1/4)) by D.3, as T_1 is within its T_0 (D.5), and the bound of a step for each step since"
+    return {
+        "V_+-": start["V_+-"] & step_of_gamma(lab).proving("3/4 eta mu^2 |w_O|^2 a step", added),
+        "V_n,i": start["V_n,i"] & step_of_rho(lab) & dimension(lab) & noise.proving(added),
+    }
 
 
 @book.claim(
@@ -143,7 +238,7 @@ def growth_of_psi(lab: Laboratory) -> dict[str, Verdict]:
     uses=["Prop.B-E"],
     insensitive=NUMBERS,
     origin="proof",
-    where="Appendix F.7, (251) and (252), after B(s) quoted in (250); of (253)-(265) and (267)-(277) only words are legible",
+    where="Appendix F.7, (251) and (252); of (253)-(265) and (267)-(277) only words are legible",
     parts=("(251), (252)",),
     hypotheses=(),
     statement=r"\Lambda_{n,\pm,j}^{(s)},\Lambda_{n,i,\pm,j}^{(s)}\ge\log\big(e^{\Lambda^{(T_1)}}+\ldots(s-T_1)(s-T_1-1)\big)",

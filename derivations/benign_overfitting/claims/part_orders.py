@@ -19,7 +19,7 @@ from ..special.conditions import Inside
 from .book import book
 from .common_drawn import unit_time
 from .common_hypotheses import IN_BENIGN
-from .common_mean_runs import columns, columns_at, fitted, of_order, over_families
+from .common_mean_runs import columns, columns_at, fitted, of_order, over_families, together
 from .common_reasons import reasoned
 
 EARLY, LATE = 10.0, 9.0  # logs of d_h for stages 2 and 3: scores end at 36.7, where 1 - attention is lost in rounding
@@ -113,30 +113,25 @@ def _largest(lab: Laboratory, item: Inside, pairs: tuple[tuple[str, bool], ...],
 
 
 @book.claim(
-    "Eq.55-59",
-    "Sums of coefficients over stage 2",
+    "Beyond.MF.sums",
+    "Sums of coefficients over stage 2 in the mean field",
     kind="order",
-    uses=["Eq.31-37", "C.4"],
-    origin="proof",
-    where="D.2.3, (55)-(58); of (265)-(269) only (266) is legible",
-    parts=tuple(STAGE_TWO),
+    uses=["Eq.55-59"],
+    origin="ours",
     hypotheses=IN_BENIGN,
     statement=r"\sum_{s=T_1}^t|\alpha_{\pm,\pm}|,|\beta_{\pm,\pm}|,|\beta_{n,i,\pm}|=O(N^{1/2}d_h^{-1/4}),\ \sum|\alpha_{n,\pm,i}|=O(N^{-1/2}d_h^{-1/4}),\ \sum|\beta_{n,\pm,i}|=O(\mathrm{SNR}\,N^{-1/2}d_h^{-1/4}),\ \sum|\alpha_{n,i,\pm}|,|\alpha_{n,i,n,j}|,|\beta_{n,j,n,i}|=O(d_h^{-1/4})",
-    reading="Up to the T_2 of stage 2, in the mean field; (59) follows from (58) and Lemma C.4, which gives different samples a factor of order d^(-1/2).",
+    reading="Up to the T_2 of stage 2; Eq.55-59 has the proof, from propositions that are measured along trajectories.",
 )
-def sums_stage_two(lab: Laboratory) -> dict[str, Verdict]:
+def sums_in_mean_field(lab: Laboratory) -> Verdict:
     """The largest sum of each display over its order."""
-    return reasoned(
-        "Eq.55-59",
-        {
-            part: in_widths_and_samples(
-                lab,
-                "the sum over its order",
-                lambda item, p=pairs, z=size: _largest(lab, item, p, False) * item.widths[0] ** 0.25 / z(item),  # type: ignore[misc]
-                EARLY,
-            )
-            for part, (pairs, size) in STAGE_TWO.items()
-        },
+    return together(
+        in_widths_and_samples(
+            lab,
+            f"the sum {part} over its order",
+            lambda item, p=pairs, z=size: _largest(lab, item, p, False) * item.widths[0] ** 0.25 / z(item),  # type: ignore[misc]
+            EARLY,
+        )
+        for part, (pairs, size) in STAGE_TWO.items()
     )
 
 

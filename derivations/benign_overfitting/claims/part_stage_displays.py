@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import flint
@@ -198,8 +199,14 @@ def integral_of_exponential(lab: Laboratory) -> dict[str, Verdict]:
 L_, ROOT = sp.symbols("L root", positive=True)
 
 
-def _powers(law: sp.Expr, time: sp.Expr) -> sp.Expr:
-    return sp.cancel(law * time**2)
+ROWS = {"signal rows": MU2, "noise rows": NOISE}
+
+
+def _at(law: Callable[[sp.Expr], sp.Expr], time: sp.Expr, expected: Callable[[sp.Expr], sp.Expr]) -> dict[str, Verdict]:
+    """A law of growth, quadratic in time, at this time: it is what is expected, in rows of both kinds."""
+    found = {part: sp.cancel(law(own) * time**2) for part, own in ROWS.items()}
+    gaps = {part: sp.cancel(found[part] - expected(own)) for part, own in ROWS.items()}
+    return {part: decided(gaps[part] == 0, {"found": str(found[part])}) for part in ROWS}
 
 
 @book.claim(
@@ -218,19 +225,20 @@ def _powers(law: sp.Expr, time: sp.Expr) -> sp.Expr:
 )
 def gaps_after_stage_two(lab: Laboratory) -> dict[str, Verdict]:
     """T_2 put into the growth law: the power of L is 2 without the logarithm in T_2, and 4 with it."""
-    out = {}
-    for part, own in (("signal rows", MU2), ("noise rows", NOISE)):
-        law = ETA**2 * own * MU2 * W2 * ROOT / (N_ * L_**2)
-        found = _powers(law, 1 / (ETA * MU2 * W2))
-        printed = own / MU2 * ROOT / (N_ * L_**3)
-        late = sp.cancel(_powers(law, 1 / (ETA * MU2 * W2 * L_)) * L_**2 - found)
-        out[part] = decided(sp.cancel(found * W2 / printed - L_) == 0 and late == 0, {"found": str(found)}).proving(
+    law = lambda own: ETA**2 * own * MU2 * W2 * ROOT / (N_ * L_**2)  # noqa: E731
+    printed = lambda own: own / MU2 * ROOT / (N_ * L_**3)  # noqa: E731
+    time = 1 / (ETA * MU2 * W2)
+    early = _at(law, time, lambda own: printed(own) * L_ / W2)
+    late = _at(law, time / L_, lambda own: printed(own) / (L_ * W2))
+    return {
+        part: (early[part] & late[part]).proving(
             "the law of Lemma 5.3 at T_2 is the printed term times L/|w_O|^2, which is at least of its order",
             "with T_2 = Theta(1/(eta mu^2 |w_O|^2 L)), as in stage 2, it is the printed term over L: the tilde of condition (1) covers it",
             N="every",
             M="every",
         )
-    return out
+        for part in ROWS
+    }
 
 
 @book.claim(
@@ -249,16 +257,13 @@ def gaps_after_stage_two(lab: Laboratory) -> dict[str, Verdict]:
 )
 def gaps_after_stage_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
     """T_2 put into (160)."""
-    out = {}
-    for part, own in (("signal rows", MU2), ("noise rows", NOISE)):
-        found = _powers(ETA**2 * own * NOISE * W2 * ROOT / (N_**2 * L_**2), N_ / (ETA * NOISE * W2))
-        printed = own * W2 * ROOT / (NOISE * L_**3)
-        out[part] = decided(sp.cancel(found / printed - L_ / W2**2) == 0, {"found": str(found)}).proving(
-            "the law (160) at T_2 is the printed term times L/|w_O|^4, which is at least of its order as |w_O| = Theta(1)",
-            N="every",
-            M="every",
-        )
-    return out
+    law = lambda own: ETA**2 * own * NOISE * W2 * ROOT / (N_**2 * L_**2)  # noqa: E731
+    printed = lambda own: own * W2 * ROOT / (NOISE * L_**3)  # noqa: E731
+    found = _at(law, N_ / (ETA * NOISE * W2), lambda own: printed(own) * L_ / W2**2)
+    step = (
+        "the law (160) at T_2 is the printed term times L/|w_O|^4, which is at least of its order as |w_O| = Theta(1)"
+    )
+    return {part: verdict.proving(step, N="every", M="every") for part, verdict in found.items()}
 
 
 def _short_stage(lab: Laboratory) -> Verdict:

@@ -317,7 +317,7 @@ def stage_three_growth(lab: Laboratory) -> Verdict:
     parts=_parts("FGHI"),
     hypotheses=STAGES_BENIGN,
     statement=r"\mathcal F:\ V_+\ge3M|V_{n,i}|,\ |V_{n,i}|=o(1),\ \log(e^{V_+^{(T_2)}}+\eta C_{17}\|\mu\|_2^2\|w_O\|_2^2(t-T_2))\le V_+\le2\log O(\tfrac1\epsilon);\ \mathcal G:\ \text{norms keep their order, other products}\ o(1);\ \mathcal H:\ \text{signal scores rise, noise scores fall};\ \mathcal I:\ |\langle q,k\rangle|\le\log(\epsilon^{-1}d_h^{1/2}),\ |\langle q_\pm,k_\mp\rangle|,|\langle q_{n,i},k_{\bar n,j}\rangle|=o(1)",
-    reading="From T_2 to the training loss epsilon; C_17 = 1/12, C_18 = 2; o(1) of values is twice the bound of D.6, of products as in Prop.B-E.",
+    reading="From T_2 to the training loss epsilon; C_17 = 1/12, C_18 = 2; o(1) of values is twice the bound of D.6; products and Claim 6 as in Prop.B-E.",
 )
 def stage_three_induction(lab: Laboratory) -> dict[str, Verdict]:
     """All propositions and implications along the trajectories."""

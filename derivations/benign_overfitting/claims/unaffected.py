@@ -16,7 +16,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "sign",
-        "Eq.62-71 Beyond.MF.stage2 Eq.55-59 Eq.102-105 Beyond.MF.keys D.7 E.5 E.5-time D.8-proof Thm.4.1 Thm.4.2",
+        "Eq.62-71 Beyond.MF.stage2 Beyond.MF.sums Eq.102-105 Beyond.MF.keys D.7 E.5-time D.8-proof Thm.4.1 Thm.4.2",
         "in the variables -v the broken system is the paper's: losses, scores and attention stay",
     ),
     ("scale", "Beyond.MF.stage1 Beyond.MF.lazy", "these are at scores zero, where a factor of the scores does nothing"),
@@ -46,22 +46,20 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         "orders: output, scores or values with a factor of two or three, or a second copy of the signal, change their constants alone",
     ),
     (
-        "scale repeat values",
+        "scale repeat",
         "D.7 E.5-time Thm.4.1 Thm.4.2",
-        "orders: scores or values with a factor, or a second copy of the signal, change their constants alone, and not to above C_19",
+        "with all attention on the winner T_3 is that of v' = c sigma(-v), which knows neither the factor of the scores nor a second copy",
     ),
-    ("pool values", "Eq.55-59", "an order: a factor in the speed of values changes its constant alone"),
+    ("pool values", "Beyond.MF.sums", "an order: a factor in the speed of values changes its constant alone"),
     (
         "repeat values",
         "Eq.62-71",
         "an order: a factor in the speed of values, or a second copy of the signal, changes its constant",
     ),
-    ("scale repeat", "E.5", "the loss at T is a multiple of epsilon, whatever its constant is"),
-    ("values", "Eq.177", "the value of the signal stays small in the harmful regime for any speed of the values"),
     ("noise", "Eq.77-85 5.1/update", "the steps of gamma, of the two signals, do not read the noise that was changed"),
     (
         "noise",
-        "Eq.62-71 Eq.55-59 Eq.102-105 Beyond.MF.keys D.7 D.8-proof Thm.4.1",
+        "Eq.62-71 Beyond.MF.sums Eq.102-105 Beyond.MF.keys D.7 D.8-proof Thm.4.1",
         "in the benign regime the values of noise are below a millionth of the signal's",
     ),
 )

@@ -93,7 +93,7 @@ EXPECTED = {
     "Beyond.unbalanced": ("holds", P),
     "Beyond.MF.stage2": ("holds", P),
     "Eq.62-71": ("holds", M),
-    "Eq.55-59": ("holds", M),
+    "Beyond.MF.sums": ("holds", M),
     "Eq.102-105": ("holds", M),
     "Beyond.MF.keys": ("holds", M),
     "5.3": ("holds", M),
@@ -116,8 +116,11 @@ EXPECTED = {
     "Eq.93-101": ("holds", C),
     "Eq.112-115": ("holds", P),
     "Eq.152-157": ("holds", C),
+    "Eq.159-164": ("fails", P),
+    "Eq.250": ("holds", C),
     "Eq.251-252": ("holds", P),
     "Eq.116-130": ("holds", P),
+    "Eq.55-59": ("holds", C),
     "D.9": ("holds", C),
     "D.8": ("holds", P),
     "D.8-proof": ("fails", M),
@@ -126,9 +129,9 @@ EXPECTED = {
     "Eq.139-141": ("holds", P),
     "D.10": ("holds", P),
     "E.6": ("holds", C),
-    "Eq.177": ("fails", M),
+    "Eq.177": ("fails", C),
     "D.7": ("holds", M),
-    "E.5": ("fails", M),
+    "E.5": ("fails", C),
     "E.5-time": ("holds", M),
     "5.4-time": ("fails", P),
     "Thm.4.1": ("holds", M),
@@ -142,7 +145,7 @@ EXPECTED = {
 LONG = {  # exact too, but they take seconds
     *("Def.B.3", "Def.5.2", "B.3", "F.4", "E.3", "D.5", "5.2", "D.6", "E.1", "E.4", "Eq.28", "E.1-intro", "Eq.139-141"),
     *("Eq.83", "Eq.143", "F.12-norm", "D.3-start", "D.4", "E.2", "D.9", "E.6", "Eq.297", "Eq.77-85"),
-    *("Eq.38-N", "Eq.93-101", "Eq.152-157"),
+    *("Eq.38-N", "Eq.93-101", "Eq.152-157", "Eq.250", "Eq.177", "E.5"),
 }
 SHORT = [id for id, (_, evidence) in EXPECTED.items() if evidence != M and id not in LONG]
 SHORT += ["Def.3.1", "Cond.4.1"]
@@ -334,7 +337,7 @@ FAULTS = {  # every failure, by fault; each is corrected where it is found
     "proof": {"D.8-proof"},
     "misprint": {
         *("Eq.4", "F.3-index", "Eq.198-214", "Eq.28", "E.1-intro", "F.4-chain", "Eq.242", "F.12-norm", "Eq.26"),
-        *("F.4-index", "Eq.81-step", "D.3-start", "Eq.158", "E.5", "5.4-time", "D.8-norm", "Eq.177"),
+        *("F.4-index", "Eq.81-step", "D.3-start", "Eq.158", "Eq.159-164", "E.5", "5.4-time", "D.8-norm", "Eq.177"),
     },
 }
 
@@ -355,9 +358,9 @@ def test_faults_of_the_exact_failures(exact) -> None:
 def test_sixty_percent_of_statements_and_proofs_are_exact() -> None:
     own = [c for c in book if c.scored and c.origin in ("statement", "proof") and not c.same_as]
     exact_ones = [c for c in own if EXPECTED[c.id][1] != M]
-    assert len(own) >= 82 and len(exact_ones) >= 0.75 * len(own)
     given = {c.id for c in exact_ones if any(h.name == "given" for h in c.hypotheses or ())}
     assert len(given) <= 15, "proofs that take a measured proposition say so in their hypotheses"
-    measured = {c.id for c in own} - {c.id for c in exact_ones} - {"D.8-proof", "Eq.177"}  # these two say it in place
+    assert len(own) >= 84 and len(exact_ones) - len(given) >= 0.6 * len(own)
+    measured = {c.id for c in own} - {c.id for c in exact_ones} - {"D.8-proof"}  # which says it in place
     assert measured == set(REASONS_TO_MEASURE), "each measured claim says what was tried"
     assert len(set(REASONS_TO_MEASURE.values())) > len(REASONS_TO_MEASURE) - 2

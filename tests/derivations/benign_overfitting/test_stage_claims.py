@@ -8,9 +8,22 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations.benign_overfitting.claims import part_key_change, part_late_displays, part_stages
+from derivations.benign_overfitting.claims import (
+    common_descent,
+    part_key_change,
+    part_late_displays,
+    part_stages,
+    part_sums,
+    part_theorems,
+)
 from derivations.benign_overfitting.claims.common_drawn import moved, stages_of
-from derivations.benign_overfitting.claims.common_hypotheses import BAD, GOOD, STAGES_BENIGN, STAGES_HARMFUL
+from derivations.benign_overfitting.claims.common_hypotheses import (
+    BAD,
+    GOOD,
+    STAGES_BENIGN,
+    STAGES_HARMFUL,
+    exact_point,
+)
 from derivations.benign_overfitting.special.wide_flow import Snapshot, draw, snapshot
 from odesys import Draw
 from odesys.papers.hypotheses import violated
@@ -76,3 +89,30 @@ def test_orders_are_compared_and_not_taken_for_granted() -> None:
     N = part_key_change.N
     assert part_key_change.same(N**2 / N, N).as_stated == "holds"
     assert part_key_change.same(N**2, N).as_stated == "fails"
+
+
+def test_sums_of_coefficients_have_no_smaller_order_than_the_printed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A root of N less, or a power of the logarithm less where the growth of V is all, is noticed in every display."""
+    for part, (coefficients, printed) in list(part_sums.DISPLAYS.items()):
+        assert part_sums.within_order(part).as_stated == "holds", part
+        for factor in (part_sums.N, 1 / part_sums.SNR**3, part_sums.L):
+            monkeypatch.setitem(part_sums.DISPLAYS, part, (coefficients, printed / factor))
+            assert part_sums.within_order(part).as_stated == "fails", (part, factor)
+        monkeypatch.setitem(part_sums.DISPLAYS, part, (coefficients, printed))
+
+
+def test_rows_of_the_gaps_psi_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    for display, (printed, own) in list(part_late_displays.GAPS.items()):
+        monkeypatch.setitem(part_late_displays.GAPS, display, (printed * part_late_displays.MU, own))
+        assert part_late_displays._logarithm(display).as_stated == "fails"
+
+
+def test_the_time_below_a_tenth_is_one_of_a_descent() -> None:
+    """With all attention on the signal: the bound is above the time that descent takes."""
+    point = exact_point(False) | {"N": 2, "M": 2, "mu": 1, "w_O": 1}
+    bound, v, time, step = common_descent.time_below(point), 0.0, 0.0, 1e-2
+    while np.log1p(np.exp(-v)) > 0.1:  # V of one signal alone, attention on it: v' = |mu|^2 sigma(-v) / N
+        v, time = v + step / 2 / (1 + np.exp(v)), time + step
+    assert time < bound < 1e4 * time
+    later = common_descent.second_derivative(point, 1e6) > common_descent.second_derivative(point, 1e2) > 0
+    assert later and part_theorems.TINY["eps"] < part_theorems.TINY["N"] ** -2
