@@ -16,6 +16,7 @@ import numpy as np
 from odesys import Measurement, Verdict, computed_once, measured
 
 from ..laboratory import Laboratory
+from ..setting import Scales
 from ..special.sample_sums import Sums, run_sums, sampled_sums
 from .common_hypotheses import DELTA
 from .common_limit import SAME, TWO_RUNS, as_regression, level_three, seen_at, whole_six
@@ -120,14 +121,13 @@ def irrelevant_part(run: Sums) -> np.ndarray:
     return np.asarray(np.abs(run.rest).max(axis=1))
 
 
-def small_items(run: Sums, point: Point, until: float) -> dict[str, float]:
+def small_items(run: Sums, s: Scales, until: float) -> dict[str, float]:
     r"""Items (a)-(e) of Definition F.1 up to a time, used over allowed, by bounds of leading order in 1/m.
 
     A row of D is at most :math:`2\max|G|\,\bar g/\sqrt m` in sum, scores and off-diagonal values start below
     :math:`\sigma_0^2\sqrt m\sqrt{2\log(2d^2/\delta)}`, beta gains :math:`m_1\Delta|G|^2/\beta`.
     """
-    s, keep = scale_at(point), run.taus <= until
-    m, size = float(point["m"]), np.abs(run.G).max(axis=1)
+    keep, m, size = run.taus <= until, float(s.m), np.abs(run.G).max(axis=1)
     d = run.n * run.L
     noise = np.sqrt(2 * np.log(2 * d**2 / DELTA))
     row = 2 * size * run.g.mean(axis=1) / np.sqrt(m)

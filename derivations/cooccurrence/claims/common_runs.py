@@ -184,11 +184,26 @@ def two_routes(lab: Laboratory, read: Reader, part: Callable[[Any], Any]) -> Ver
     return measured(gap < SAME, seen, gap_to_trained=float(f"{gap:.2g}")).within(SAME, ROUTES)
 
 
+def along_paths(
+    lab: Laboratory, what: str, names: Sequence[str], observable: Callable[[Point], float]
+) -> dict[str, Measurement]:
+    """An observable along several paths, measured (and kept) as one table."""
+    points = {name: path(lab, name) for name in names}
+    seen = measure(what, [point for name in names for point in points[name]], observable)
+    cuts = np.cumsum([len(points[name]) for name in names])[:-1]
+    parts = zip(names, np.split(seen.values[:, 0], cuts), strict=True)
+    return {name: Measurement(what, points[name], values.tolist()) for name, values in parts}
+
+
 def largest(
-    lab: Laboratory, what: str, points: Sequence[Point], read: Reader, part: Callable[[Any], Any]
-) -> Measurement:
-    """The largest reading of twenty networks at each point."""
-    return measure(what, points, lambda p: max(float(np.max(read(part(run)))) for run in networks(lab, p)))
+    lab: Laboratory, what: str, names: Sequence[str], read: Reader, part: Callable[[Any], Any]
+) -> dict[str, Measurement]:
+    """The largest reading of twenty networks at each point of the paths."""
+
+    def top(p: Point) -> float:
+        return max(float(np.max(read(part(run)))) for run in networks(lab, p))
+
+    return along_paths(lab, what, names, top)
 
 
 def settling(
@@ -227,8 +242,7 @@ def ordered(
     verdict, top = two_routes(lab, routes or read, part), 0.0
     if verdict.as_stated != HOLDS:  # the reading is not that of the network: no order of it is of interest
         return verdict
-    for name in along:
-        seen = largest(lab, what, path(lab, name), read, part)
+    for name, seen in largest(lab, what, along, read, part).items():
         top = max(top, float(seen.values.max()))
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
@@ -266,15 +280,15 @@ def likely(
         return [bool(event(part(run))) for group in runs for run in group]
 
     verdict = with_high_probability(what, point, trial, lab.draw) & verdict
-    for name in along:
-        if name in SIZES:
-            verdict = verdict & same_limit(lab, read, part)
-        seen = measure(
-            f"the share of networks in which {what}",
-            path(lab, name),
-            lambda p: float(np.mean([bool(event(part(run))) for run in networks(lab, p)])),
-        )
-        verdict = verdict & seen.between(0.95, 1, "at most one of twenty networks is an exception")
+    if set(along) & set(SIZES):
+        verdict = verdict & same_limit(lab, read, part)
+
+    def share(p: Point) -> float:
+        return float(np.mean([bool(event(part(run))) for run in networks(lab, p)]))
+
+    seen = along_paths(lab, f"the share of networks in which {what}", along, share) if along else {}
+    for one in seen.values():
+        verdict = verdict & one.between(0.95, 1, "at most one of twenty networks is an exception")
     return verdict.adding(why_measured=why)
 
 

@@ -29,7 +29,7 @@ from .common_late import (
     tied_points,
     time_points,
 )
-from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two
+from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two, scale_at
 from .part_b_c_system import beta_rate
 from .part_e2_terms import EVENTS, at_most, certain, even
 from .part_e3_end import PAIRS, SANDWICH, beta_bounds, softmax_speed
@@ -45,9 +45,27 @@ LOGARITHM = (
 
 
 def items(run: Any) -> np.ndarray:
-    """Largest used over allowed of the items of Definition F.1 at each time of phase 2."""
+    """Largest used over allowed of the items of Definition F.1 at each time of phase 2; (a)-(e) by bounds at infinite width."""
+    if isinstance(run, Sums):
+        small = [max(small_items(run, run.scale, tau).values()) for tau in late(run, run.taus)]
+        return np.max([*(late(run, used) for used in sum_items(run, 3.0)), small], axis=0)
     found = predicate(run, PhaseTwo(irrelevant=10.0))
     return np.max([late(run, ratio) for ratio in found.ratios.values()], axis=0)
+
+
+def sum_items(run: Sums, signals: float, m: float = 0.0) -> list[np.ndarray]:
+    """Items (f)-(j) of Definition F.1, used over allowed at all times; |G| may be `signals` times log m."""
+    S = run.S
+    low, high = np.minimum(S[2], S[3]), np.maximum(S[2], S[3])
+    return [
+        S[4] / low,
+        high / S[1],
+        S[1] / (S[2] + S[3] + S[4]),
+        high / low / 2,
+        0.1 / np.maximum(run.margins.min(axis=1), 1e-300),
+        np.abs(run.special).max(axis=1) / (signals * np.log(m or float(run.scale.m))),
+        irrelevant_part(run) / 10,
+    ]
 
 
 @book.claim(
@@ -63,7 +81,7 @@ def items(run: Any) -> np.ndarray:
 def phase_two_holds(lab: Laboratory) -> Verdict:
     """The predicate at all times of phase 2."""
     what = "all items of Definition F.1 hold up to tau = 10^3"
-    return likely(lab, what, lambda r: items(r).max() <= 1, items, phase_two, MATRICES)
+    return likely(lab, what, lambda r: items(r).max() <= 1, items, phase_two, ALL)
 
 
 @book.claim(
@@ -75,13 +93,13 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["F.1", "E.25", "E.12", "E.5", "E.10", "E.24", "E.21", "E.27"],
     statement=r"\text{Phase 2 in Definition F.1 is well defined}",
-    reading="As in its proof: at T_1 all conditions of F.1 are met, each below 0.9 of what is allowed (10 for the irrelevant part); n = 30, L = 4.",
+    reading="At T_1 all conditions of F.1 are met, each below 0.9 of what is allowed (10 for the irrelevant part); along n, L at infinite width.",
 )
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
     what = "all items of Definition F.1 are below 0.9 at T_1"
     tried = "tried: items (a)-(e) have the certificates of E.25, E.24, E.27, E.10; order, balance and margins are those of E.27"
-    return likely(lab, what, lambda r: items(r)[0] < 0.9, items, phase_two, MATRICES, tried)
+    return likely(lab, what, lambda r: items(r)[0] < 0.9, items, phase_two, ALL, tried)
 
 
 @book.claim(
@@ -114,6 +132,15 @@ def small_terms_late(lab: Laboratory) -> dict[str, Verdict]:
 POSITIVE = (
     "tried: by (5) it grows while all margins are positive, which is item (h) of F.1; at T_1 beta is certified (E.27)"
 )
+
+
+def beta_gain(run: Any) -> np.ndarray:
+    """beta - beta(T_1) in units m1/beta(0), from T_1 on; at infinite width it is that of the squares of G."""
+    if isinstance(run, Sums):
+        gain = run.squares
+    else:
+        gain = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
+    return late(run, gain) - late(run, gain)[0]
 
 
 def spread(run: Any) -> np.ndarray:
@@ -157,18 +184,18 @@ def inside_class(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.5", "F.1", "C.2", "E.27"],
     statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i>0,\quad\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Omega(\sigma_1^2mm_1)",
-    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3, at n = 30, L = 4.",
+    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3; along n and L at infinite width.",
 )
 def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     """Eq. (5), and beta along networks."""
 
     def steps(run: Any) -> np.ndarray:
-        beta = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
-        return np.diff(late(run, beta))
+        return np.diff(beta_gain(run))
 
     def size(run: Any) -> np.ndarray:
         return run.scale.B / late(run, run.beta)
 
+    because = "beta starts within a tenth of its mean (E.27, certified at T_1) and grows"
     return {
         "identity": beta_rate(lab),
         "positive": likely(
@@ -177,10 +204,11 @@ def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: (steps(r) > 0).all(),
             steps,
             phase_two,
-            MATRICES,
+            ALL,
             POSITIVE,
         ),
-        "size": ordered(lab, "sigma_1^2 m m_1 over beta", size, along=MATRICES, part=phase_two, why=POSITIVE),
+        "size": ordered(lab, "sigma_1^2 m m_1 over beta", size, along=MATRICES, part=phase_two, why=POSITIVE)
+        & always(lab, "sigma_1^2 m m_1 over beta", size, 0, 10 / 9, because, along=SIZES, why=POSITIVE),
     }
 
 
@@ -449,18 +477,8 @@ def used_until(run: Any, p: Any) -> float:
     """The largest used over allowed of the items of Definition F.1 from T_1 to the time of loss = 1/m^2."""
     end = hitting_time(run, p["m"])
     keep = (run.taus >= T1) & (run.taus <= end)
-    S = {c: column[keep] for c, column in run.S.items()}
-    low, high = np.minimum(S[2], S[3]), np.maximum(S[2], S[3])
-    found = [
-        S[4] / low,
-        high / S[1],
-        S[1] / (S[2] + S[3] + S[4]),
-        high / low / 2,
-        0.1 / run.margins[keep].min(axis=1),
-        np.abs(run.special[keep]).max(axis=1) / (7 * np.log(float(p["m"]))),
-        irrelevant_part(run)[keep] / 10,
-    ]
-    return max(float(np.max(found)), *small_items(run, p, end).values())
+    found = [used[keep] for used in sum_items(run, 7.0, float(p["m"]))]
+    return max(float(np.max(found)), *small_items(run, scale_at(p), end).values())
 
 
 def items_at_hitting(lab: Laboratory) -> Verdict:

@@ -16,7 +16,7 @@ from .common_hypotheses import PHASES, TIED
 from .common_late import as_derived, at_time, hitting_time, irrelevant_part, over_networks, tied_points
 from .common_runs import ALL, SEEDS, T1, late, ordered, path, phase_two, scale_at
 from .part_b_c_system import values
-from .part_f2_classes import beta_grows
+from .part_f2_classes import beta_gain, beta_grows
 
 CLOSED = "17 and w_a w_b <= 9 with w = (2, 2, -3) are the limits by Beyond.svm, reached from below in n; a fifth more"
 
@@ -32,15 +32,6 @@ def at_late_times(lab: Laboratory, what: str, read: Callable[[Any], np.ndarray],
     points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", 1e6, float(held["m"]) ** 2, 5)]
     seen = over_networks(lab, what, points, lambda run, p: at_time(run, read(run), p["tau"]) / np.log(p["tau"]) ** 2)
     return seen.between(0, 1.2 * limit, CLOSED)
-
-
-def beta_gain(run: Any) -> np.ndarray:
-    """beta - beta(T_1) in units m1/beta(0), from T_1 on; at infinite width it is that of the squares of G."""
-    if isinstance(run, Sums):
-        gain = run.squares
-    else:
-        gain = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
-    return late(run, gain) - late(run, gain)[0]
 
 
 def beta_change(run: Any) -> np.ndarray:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys import FAILS, HOLDS, Measurement, Verdict, identity, measure
+from odesys import FAILS, HOLDS, Measurement, Verdict, identity, measure, measured
 
 from ..laboratory import Laboratory
+from ..special.attention_sums import attention_pull, irrelevant_softmax, key_bound, softmax_bound, softmax_rate
 from ..special.ensembles import attention_change
 from ..special.quadratures import log_squared, quadrature_run
+from ..special.sample_sums import Sums, limit_sums
 from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
@@ -23,6 +25,7 @@ from .common_runs import (
     LAST,
     SIZES,
     T1,
+    TAUS,
     always,
     late,
     likely,
@@ -31,7 +34,10 @@ from .common_runs import (
     ordered,
     path,
     phase_two,
+    same_limit,
     same_network,
+    scale_at,
+    settling,
 )
 from .part_f2_classes import LOGARITHM, MATRICES
 
@@ -298,15 +304,44 @@ KEYS_TRIED = "tried: row sums of D times the largest score at the start, as E.25
 
 def attention_speed(run: Any, key: int) -> np.ndarray:
     """d p(q mu1, k mu2 or mu3)/dt on I1, for mu3 on I2 too, over loss sigma_0^2 m / L^2, with its sign, in phase 2."""
-    rates, columns = run.attention_rate * run.scale.B, []
+    columns = []
     for kind in (1,) if key == 1 else (1, 2):
-        found = []
-        for i in run.classes[kind]:
-            tokens = run.tokens[i].tolist()
-            found.append(rates[:, i, tokens.index(0), tokens.index(key)])
-        mean = np.mean(found, axis=0) * run.L**2 / (run.loss * run.scale.k0)
-        columns.append(late(run, mean if key == 1 else -mean))
+        if isinstance(run, Sums):
+            mean = softmax_rate(run, kind, 0, key).mean(axis=1)
+        else:
+            places = [(i, run.tokens[i].tolist()) for i in run.classes[kind]]
+            found = [run.attention_rate[:, i, tokens.index(0), tokens.index(key)] for i, tokens in places]
+            mean = np.mean(found, axis=0) * run.scale.B
+        columns.append(late(run, (1 if key == 1 else -1) * mean * run.L**2 / (run.loss * run.scale.k0)))
     return np.concatenate(columns)
+
+
+def softmax_sizes(lab: Laboratory, key: int) -> Verdict:
+    """m times the rate over its order along n and L: its gap to the limit n to infinity does not grow, nor is it large.
+
+    In that limit G does not know L, so that the rate is a quadratic polynomial in 1/L: three lengths give it for all.
+    """
+
+    def read(run: Any) -> np.ndarray:
+        return attention_speed(run, key) * float(run.scale.m)
+
+    found = same_limit(lab, read, phase_two)
+    what = "m times the rate of p over loss sigma_0^2 m / L^2"
+    for name in SIZES:
+        seen = settling(lab, what, path(lab, name), read, phase_two)
+        found = found & seen.order(name, 0, "O") & seen.between(0, 1, SETTLED)
+    held = {name: value for name, value in path(lab, "L")[0].items() if name != "L"}
+    rows = [np.asarray(read(limit_sums(lab, length, scale_at({**held, "L": length}), TAUS))) for length in (4, 8, 16)]
+    fits = np.linalg.solve(np.vander([1 / 4, 1 / 8, 1 / 16], 3), np.array(rows))
+    inverse = np.linspace(0, 1 / 4, 101)
+    least, most = (float(end(np.vander(inverse, 3) @ fits)) for end in (np.min, np.max))
+    ends = {"least for n to infinity": float(f"{least:.4g}"), "largest": float(f"{most:.4g}")}
+    return found & measured(least > 0, ends, **ends).within(0, "the polynomial in 1/L is positive for 0 <= 1/L <= 1/4")
+
+
+SETTLED = (
+    "terms of order L/n, at most 1/6 inside Condition 1 and with a constant of order one: less than the limit itself"
+)
 
 
 def softmax_order(lab: Laboratory, key: int) -> Verdict:
@@ -323,9 +358,10 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
         lambda r: (attention_speed(r, key) > 0).all(),
         lambda r: attention_speed(r, key),
         phase_two,
-        MATRICES,
+        ALL,
         LEADING,
     )
+    right = right & softmax_sizes(lab, key)
     fixed = r"\partial_tp=\pm\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}"
     why = "a score is divided by sqrt(m) once more inside the softmax, as the proof has it"
     printed = found.order("m", -0.5)
@@ -349,31 +385,53 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
     uses=["F.16", "G.1", "G.2"],
     expect="fails",
     statement=r"\partial_tp_{q\leftarrow\mu,k\leftarrow\nu}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\ \partial_tp_{q\leftarrow\mu,k\leftarrow\mu_3}=-(\text{same}),\ |\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}+\widetilde O(\tfrac1{L\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ \max|p^{(t,i)}_{l_1,l_2}-p^{(0,i)}_{l_1,l_2}|\le O(\tfrac1{L^2})",
-    reading="mu, nu are mu1, mu2 and gamma is irrelevant; networks at n = 30, L = 4 up to tau = 10^3 with c_0 fixed, so sigma_0^2 m is.",
+    reading="mu, nu are mu1, mu2, gamma is irrelevant; networks up to tau = 10^3 with c_0 fixed, so sigma_0^2 m is; along n, L at infinite width.",
 )
 def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
     """The four statements."""
 
+    def order(run: Any) -> np.ndarray:
+        s = run.scale
+        return np.asarray(run.loss * (s.k0 / (run.n * np.sqrt(s.m) * run.L**2) + s.sigma0**2 / run.L))
+
     def irrelevant(run: Any) -> np.ndarray:
         rates = np.abs(run.attention_rate) * run.scale.B
         chosen = ((run.tokens >= 3)[:, None, :] & (run.tokens < 2)[:, :, None]) * rates
-        s = run.scale
-        order = run.loss * (s.k0 / (run.n * np.sqrt(s.m) * run.L**2) + s.sigma0**2 / run.L)
-        return late(run, chosen.max(axis=(1, 2, 3)) / order)
+        return late(run, chosen.max(axis=(1, 2, 3)) / order(run))
+
+    def in_sample(run: Any) -> np.ndarray:
+        return late(run, irrelevant_softmax(run) / order(run)) / np.log(late(run, run.taus))
 
     def moved(run: Any) -> np.ndarray:
         return late(run, np.abs(attention_change(run)).max(axis=(1, 2, 3)) * run.L**2)
 
+    def bound(run: Any) -> np.ndarray:
+        return late(run, softmax_bound(run) * run.L**2)
+
+    def share(run: Any) -> np.ndarray:
+        return moved(run) / bound(run)
+
+    one = "constant 1 in O(1/L^2)"
     return {
         "target words": softmax_order(lab, 1),
         "common word": softmax_order(lab, 2),
         "irrelevant words": ordered(
             lab, "the rate to its order", irrelevant, along=MATRICES, part=phase_two, why=SOFTMAX_TRIED
-        ),
-        "largest change": always(
-            lab, "L^2 |p - p(0)|", moved, 0, 1, "constant 1 in O(1/L^2)", along=MATRICES, why=SOFTMAX_TRIED
-        ),
+        )
+        & always(lab, "rate to its order and log(tau)", in_sample, 0, IN_SAMPLE, SECOND_TERM, along=SIZES, why=ROWS),
+        "largest change": always(lab, "L^2 |p - p(0)|", moved, 0, 1, one, along=MATRICES, why=SOFTMAX_TRIED)
+        & always(lab, "L^2 |p - p(0)| over what bounds it", share, 0, 1.01, DOMINATES, along=("m",), why=ROWS)
+        & always(lab, "bound of L^2 |p - p(0)|", bound, 0, 1, one, along=SIZES, why=ROWS),
     }
+
+
+REACH = 1.05 * (3 + 1 / 4)  # of |G - F/L| over log(tau)
+IN_SAMPLE = 4 * REACH / 4
+SECOND_TERM = "at leading order |dp| <= 4 sigma_0^2 M loss/L^2 with M = max|G - F/L|, and the second term is sigma_0^2 loss/L; M/log(tau) tends to at most 3 + 1/L (Beyond.svm), L >= 4; a twentieth more"
+ROWS = "tried: proved at leading order in 1/m from M = max|G - F/L| and the integral of the mean of g, whose growth F.7 and F.8 measure"
+DOMINATES = (
+    "|p - p(0)| <= 4 sigma_0^2 M P/(L^2 beta) at leading order, P the integral of the mean of g; a percent for m^(-1/2)"
+)
 
 
 @book.claim(
@@ -385,16 +443,22 @@ def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=PHASES,
     uses=["F.17", "F.10", "F.1"],
     statement=r"\frac{\max_i\big|\sum_{l_1,l_2}G^{(t)}(X^{(i)}_{l_2})\partial_tp^{(t,i)}_{l_1,l_2}\big|}{\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle}\le o(1)\tfrac1n\sum_ig_i",
-    reading="The quotient falls at least like 1/m^2 at fixed c_0 along networks at n = 30, L = 4, up to tau = 10^3.",
+    reading="Networks up to tau = 10^3: it falls at least like 1/m^2 at fixed c_0; along n, L, at infinite width, at most C c_0^2 log^2(tau)/(L m^2).",
 )
 def attention_part(lab: Laboratory) -> Verdict:
-    """Item (e) of Definition F.1 times m^2."""
+    """Item (e) of Definition F.1 times m^2, and along n and L over what its bound says."""
 
     def ratio(run: Any) -> np.ndarray:
-        part = np.abs(np.einsum("knlh,knh->kn", run.attention_rate, run.G[:, run.tokens])).max(axis=1) * run.scale.B
-        return late(run, part / run.beta / run.g.mean(axis=1) * float(run.scale.m) ** 2)
+        return late(run, attention_pull(run) * float(run.scale.m) ** 2)
 
-    return ordered(lab, "m^2 times the quotient", ratio, along=MATRICES, part=phase_two, why=OUTPUT_TRIED)
+    def size(run: Any) -> np.ndarray:
+        unit = 2 * run.scale.k0 * float(run.scale.m) ** 2 / (run.scale.m * run.scale.B)
+        return ratio(run) / unit / np.log(late(run, run.taus)) ** 2
+
+    because = "at leading order the quotient is at most 2 sigma_0^2 M^2/beta with M = max|G - F/L|, and M/log(tau) tends to at most 3 + 1/L (Beyond.svm), L >= 4; a twentieth more"
+    return ordered(lab, "m^2 times the quotient", ratio, along=MATRICES, part=phase_two, why=OUTPUT_TRIED) & always(
+        lab, "quotient over 2 c_0^2 log^2(tau)/(L m^2)", size, 0, REACH**2, because, along=SIZES, why=OUTPUT_TRIED
+    )
 
 
 @book.claim(
@@ -406,7 +470,7 @@ def attention_part(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["C.4", "F.16", "F.8", "F.1"],
     statement=r"|\nu^\top W_Q^{(t)\top}W_Q^{(t)}\mu-\nu^\top W_Q^{(T_1)\top}W_Q^{(T_1)}\mu|,\ |\nu^\top W_K^{(t)\top}W_K^{(t)}\mu-\nu^\top W_K^{(T_1)\top}W_K^{(T_1)}\mu|\le\widetilde O\big(\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)",
-    reading="Networks at n = 30, L = 4 up to tau = 10^3, with log^2 for the tilde.",
+    reading="Networks up to tau = 10^3, log^2 for the tilde; along n, L, at infinite width, what bounds both: start scores times row sums of D.",
 )
 def keys_late(lab: Laboratory) -> dict[str, Verdict]:
     """Changes since T_1 of both Gram matrices against the order."""
@@ -415,18 +479,36 @@ def keys_late(lab: Laboratory) -> dict[str, Verdict]:
         table = run.changes[leaf][run.taus >= T1]
         return float(np.abs(table - table[0]).max() * run.scale.B / run.scale.sigma0**2 / logarithm(run) ** 2)
 
+    def bound(run: Any) -> np.ndarray:
+        return key_bound(run, T1) / np.log(late(run, run.taus)) ** 2
+
+    def share(run: Any, leaf: str) -> np.ndarray:
+        table = run.changes[leaf][run.taus >= T1]
+        start = np.abs(run.tables["KQ"][0]).max() / (run.scale.sigma0**2 * np.sqrt(float(run.scale.m)))
+        size = np.abs(table - table[0]).max(axis=(1, 2)) * run.scale.B / run.scale.sigma0**2
+        return size[1:] / (start * key_bound(run, T1)[1:])
+
     what = "the change to its order"
-    return {
-        name: ordered(
-            lab,
-            what,
-            lambda run, leaf=leaf: change(run, leaf),  # type: ignore[misc]
-            along=MATRICES,
-            part=phase_two,
-            why=KEYS_TRIED,
+    every = always(lab, "bound over log^2(tau)", bound, 0, 2 * 17 * 1.05 * REACH, GROWTH, along=SIZES, why=KEYS_TRIED)
+    found = {}
+    for name, leaf in (("queries", "QQ"), ("keys", "KK")):
+
+        def own(run: Any, leaf: str = leaf) -> float:
+            return change(run, leaf)
+
+        def part(run: Any, leaf: str = leaf) -> np.ndarray:
+            return share(run, leaf)
+
+        found[name] = (
+            ordered(lab, what, own, along=MATRICES, part=phase_two, why=KEYS_TRIED)
+            & always(lab, "change over what bounds it", part, 0, 1.01, ROW_SUMS, along=("m",), why=KEYS_TRIED)
+            & every
         )
-        for name, leaf in (("queries", "QQ"), ("keys", "KK"))
-    }
+    return found
+
+
+GROWTH = "2 M P with M = max|G - F/L| at most 3 + 1/L and P, the integral of the mean of g, at most 17 in log(tau) by Beyond.svm, both from below; a twentieth more"
+ROW_SUMS = "a row of the integral of D is at most M P/(beta sqrt(m)) in sum, at leading order; a percent for m^(-1/2)"
 
 
 @book.claim(

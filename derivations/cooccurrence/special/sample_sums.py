@@ -107,6 +107,11 @@ class Sums:
         rest = 2 * moved * self.rest[0] + free * moved**2
         return np.asarray((self.special**2 - self.special[0] ** 2).sum(axis=1) + rest.sum(axis=1))
 
+    @property
+    def beta(self) -> np.ndarray:
+        """sigma_1^2 m m_1 and what it has gained, (k,)."""
+        return np.asarray(self.scale.B + self.scale.m1 * self.squares / self.scale.B)
+
     @cached_property
     def forces(self) -> np.ndarray:
         """sum of g y (G(key) - F/L)/n over the samples with both words, key and query, (k, 3, 3)."""

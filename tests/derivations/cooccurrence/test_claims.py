@@ -442,7 +442,7 @@ def test_bounds_of_small_items_are_above_what_networks_do() -> None:
         {"n": 24, "L": 4, "m": 10**15, "m1": 4, "c0": 1e-3},
     )
     (run,) = ensemble(lab, 24, 4, scale_at(point), (3,), taus)
-    seen, allowed = phase_two(run, PhaseTwo()).at_end(), small_items(sums_of(lab, run), point, 1e3)
+    seen, allowed = phase_two(run, PhaseTwo()).at_end(), small_items(sums_of(lab, run), scale_at(point), 1e3)
     for item, name in (("a", "a keys"), ("c", "c beta"), ("d", "d inner"), ("e", "e softmax")):
         assert 0 < seen[name] <= allowed[item] * (1 + 1e-6), name
 
