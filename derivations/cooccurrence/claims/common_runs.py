@@ -227,7 +227,6 @@ def ordered(
     kind: str = "O",
     along: Sequence[str] = ("m", "m1", "c0"),
     part: Callable[[Any], Any] = phase_one,
-    settles: bool = True,
     why: str = WHY_MEASURED,
     routes: Reader | None = None,
 ) -> Verdict:
@@ -235,8 +234,7 @@ def ordered(
 
     For Theta the same is asked of its inverse. Along n and L, where terms of order L/n bend it at the edge of what is
     allowed, this may decide nothing: then its gap to the limit n to infinity has an exponent of 0 or less, which says
-    the same with the limit taken out. Not so without `settles`, for what is 1 for every n and L by symmetry, where
-    the gap is the scatter of starts. What both routes are compared by is `routes`, where the reading is an inverse that a
+    the same with the limit taken out. What both routes are compared by is `routes`, where the reading is an inverse that a
     narrow network can make as large as it likes.
     """
     verdict, top = two_routes(lab, routes or read, part), 0.0
@@ -247,12 +245,12 @@ def ordered(
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
         found = seen.order(name, 0, kind, "zero" if name == "c0" else "infinity")
-        if name in SIZES and settles and found.as_stated == UNDECIDED:
+        if name in SIZES and found.as_stated == UNDECIDED:
             found = settling(lab, what, path(lab, name), read, part).order(name, 0, "O")
         verdict = verdict & found
     if kind == "Theta":
         turned = ordered(
-            lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, settles, why, routes or read
+            lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, why, routes or read
         )
         verdict = verdict & turned
     return verdict.with_constants(**{f"largest ratio of {what}": float(f"{top:.4g}")}).adding(why_measured=why)

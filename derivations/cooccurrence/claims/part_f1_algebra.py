@@ -276,17 +276,43 @@ def class_weights(lab: Laboratory) -> dict[str, Verdict]:
     where="Proof of Lemma F.6, the display of c/a",
     source="damaged",
     parts=("c/a",),
-    hypotheses=(),
+    hypotheses=(ORDERED,),
     uses=["Eq.16", "F.6-proof"],
     statement=r"\big|\tfrac ca\big|=(1\pm O(\varepsilon)\pm O(\max e^{-y_iF_i}))\cdot2",
-    reading="The bars of c/a are lost in the text at hand and read as there; r = 1 and A_2 = A_3, where the deviations vanish.",
+    reading="The bars of c/a are lost in the text at hand; |c/a + 2| <= (3 epsilon + d)/(1 - d) with d = max exp(-yF) < 1.",
 )
 def last_coefficient(lab: Laboratory) -> dict[str, Verdict]:
-    """c/a on the symmetric limit from the derived dR/dt."""
+    """c/a from the derived dR/dt where epsilon and d vanish, and how far it is from -2 where they do not."""
     c, A1, A2 = _coefficients(lab), sym("A1"), sym("A2")
     constant = c["1"] * A1 + c["2"] * A2 + c["4"] * sym("A4")
     positive = ("g1", "g2", "g4", "h1", "h2", "h4")
-    return {"c/a": identity({"c + 2 a": constant + 2 * (A1 + A2)}, positive=positive)}
+    derived = identity({"c + 2 a": constant + 2 * (A1 + A2)}, positive=positive)
+    steps = (
+        "with A_c = -w_c S_c, r = 1 + rho and S_2 - S_3 = rho (S_1 - S_2): c + 2a = rho (w_1 S_1 + w_3 S_3 - S_1 + S_2) + "
+        "(1 - w_2) S_2 - (1 - w_3) S_3",
+        "|rho| <= epsilon and 1 - d <= w_c <= 1, since w = 1/(1 + exp(-yF)) >= 1 - exp(-yF): |c + 2a| <= (3 epsilon + d) S_1, "
+        "and -a >= (1 - d) S_1",
+    )
+    return {"c/a": (derived & _near_minus_two()).proving(*steps).with_constants(C="(3 epsilon + d)/(1 - d)")}
+
+
+def _near_minus_two() -> Verdict:
+    """(3 epsilon + d) S_1 less |c + 2a|, and -a less (1 - d) S_1, as sums of nonnegative terms."""
+    rho, w1, w2, w3 = (sym(name) for name in ("rho", "w1", "w2", "w3"))
+    third = S2 - rho * (S1 - S2)  # S_3, by r = (S_1 - S_3)/(S_1 - S_2) = 1 + rho
+    A = {1: -w1 * S1, 2: -w2 * S2, 3: -w3 * third}
+    a, c = A[1] + A[2], -A[2] - (1 + rho) * A[3] - (2 + rho) * A[1]
+    parts = rho * (w1 * S1 + w3 * third - (S1 - S2)) + (1 - w2) * S2 - (1 - w3) * third
+    exact = identity({"c + 2 a": c + 2 * a - parts})
+    s2, s3, p, q, e, d, v1, v2 = sp.symbols("S2 S3 p q e d v1 v2", nonnegative=True)  # S_1 = S_2 + p = S_3 + q
+    bounds = {
+        # |w_1 S_1 + w_3 S_3 - S_1 + S_2| <= S_1 + S_3 + (S_1 - S_2); the last two terms lie in [-d S_3, d S_2]
+        "rho": (3 * (s2 + p) - ((s2 + p) + s3 + p)).subs(s3, s2 + p - q),
+        "d S_2": d * (s2 + p) - d * s2,
+        "d S_3": d * (s3 + q) - d * s3,
+        "a": (1 - d + v1) * (s2 + p) + (1 - d + v2) * s2 - (1 - d) * (s2 + p) - (1 - d) * s2,
+    }
+    return exact & combine_verdicts({name: _nonnegative(sp.expand(form)) for name, form in bounds.items()})
 
 
 @book.claim(

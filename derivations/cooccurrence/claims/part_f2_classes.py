@@ -20,13 +20,13 @@ from .book import book
 from .common_hypotheses import PHASES, TIED
 from .common_late import (
     as_derived,
+    at_hitting,
     at_time,
     hitting_time,
     in_time,
     irrelevant_part,
     over_networks,
     small_items,
-    tied_points,
     time_points,
 )
 from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two, scale_at
@@ -289,16 +289,39 @@ def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
                 lab, what, quotient
             )
 
-    def rates(run: Any) -> np.ndarray:
-        return late(run, run.G_rate[:, 0] / run.G_rate[:, 1])
-
     if "rates" in names:
-        parts["rates"] = ordered(
-            lab, "dG_1/dG_2", rates, "Theta", ALL, phase_two, settles=False, why=TRAPPED
-        ) & in_time(lab, "dG_1/dG_2", rates, "Theta")
+        parts["rates"] = equal_targets(lab, "dG_1/dG_2", lambda r: r.G_rate, RATES_NEAR, TRAPPED)
     if "sandwich" in names:
         parts["sandwich"] = late_sandwich(lab)
     return parts
+
+
+RATES_NEAR = "dG_1/dG_2 is 1 + (S_3 - S_2)/(S_1 - S_3), where |S_3 - S_2| is at most 0.13 S_2 (F.5) and S_2 at most 3 (S_1 - S_3) as R <= 2: 0.39, and 1/0.61 for the inverse"
+VALUES_NEAR = "G_1 - G_2 is at most its start (the next number), below 1/10 there, and G_2 is at least 1/2 at T_1 (E.27) and grows"
+CONTRACTS = "the flow for m to infinity is that of a convex loss, so two runs never part: of a run and its mirror image under mu1 <-> mu2 this is |G_1 - G_2|^2 + sum (H_i - H_j)^2/(L - 2) over pairs of I_2 and I_3; a percent for m^(-1/2)"
+
+
+def equal_targets(lab: Laboratory, what: str, values: Callable[[Any], np.ndarray], because: str, why: str) -> Verdict:
+    """A ratio that is 1 by symmetry but for the start stays between 1/2 and 2, along networks and at infinite width."""
+
+    def ratio(run: Any) -> np.ndarray:
+        return late(run, values(run)[:, 0] / values(run)[:, 1])
+
+    found = always(lab, what, ratio, 0.5, 2, because, along=ALL, why=why)
+    points = time_points(lab)
+    seen = over_networks(lab, what, points, lambda r, p: at_time(r, ratio(r), p["tau"]))
+    return found & seen.between(0.5, 2, because) & as_derived(lab, points[0], 1e7)
+
+
+def mirror_gap(run: Any) -> np.ndarray:
+    """|G_1 - G_2| in phase 2 over its bound, the distance of the start from its mirror image."""
+    if isinstance(run, Sums):
+        first = run.rest[0]
+    else:
+        first = np.where(run.tokens >= 3, run.G[0][run.tokens], 0.0).sum(axis=1)
+    pairs = first[run.classes[2]] - first[run.classes[3]]
+    start = (run.G[0, 0] - run.G[0, 1]) ** 2 + (pairs**2).sum() / (run.L - 2)
+    return late(run, np.abs(run.G[:, 0] - run.G[:, 1]) / np.sqrt(start))
 
 
 def late_sandwich(lab: Laboratory) -> Verdict:
@@ -356,7 +379,6 @@ def balancing_again(lab: Laboratory) -> dict[str, Verdict]:
 
 INTEGRATED = "tried: the sandwich of F.6 integrates to bounds of G_1/-G_3 from the values at T_1 (E.27), and G_1 - G_2 does not grow for n to infinity; F.6 and E.27 are measured"
 LOSS_TRIED = "tried: d(yF)/dt is beta times the mean of g up to constants by F.6, and the loss is g up to 2 ln 2 (F.8-ratio, proved); F.6 is measured"
-RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
 
 
 @book.claim(
@@ -364,7 +386,7 @@ RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
     "Sub-networks are comparable",
     kind="order",
     where="Corollary F.7",
-    parts=tuple(RATIOS),
+    parts=("G_1/G_2", "G_1/-G_3", "G_2/-G_3"),
     hypotheses=PHASES,
     uses=["F.6", "E.27", "Beyond.level3"],
     statement=r"\tfrac{G(\mu_1)}{G(\mu_2)},\ \tfrac{G(\mu_1)}{-G(\mu_3)},\ \tfrac{G(\mu_2)}{-G(\mu_3)}=\Theta(1)\quad(t\in[T_1,T_2])",
@@ -372,13 +394,17 @@ RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
 )
 def comparable(lab: Laboratory) -> dict[str, Verdict]:
     """Ratios along networks, and at infinite width up to tau = 10^30; G_1 = G_2 but for the start."""
-    parts = {}
-    for name, (i, j, s) in RATIOS.items():
+    what = "|G_1 - G_2| over its bound by the start"
+    same = always(lab, what, mirror_gap, 0, 1.01, CONTRACTS, along=ALL, why=INTEGRATED)
+    seen = over_networks(lab, what, time_points(lab), lambda r, p: at_time(r, mirror_gap(r), p["tau"]))
+    near = equal_targets(lab, "G_1/G_2", lambda r: r.G, VALUES_NEAR, INTEGRATED)
+    parts = {"G_1/G_2": near & same & seen.between(0, 1.01, CONTRACTS)}
+    for name, i in (("G_1/-G_3", 0), ("G_2/-G_3", 1)):
 
-        def ratio(run: Any, i: int = i, j: int = j, s: int = s) -> np.ndarray:
-            return late(run, s * run.G[:, i] / run.G[:, j])
+        def ratio(run: Any, i: int = i) -> np.ndarray:
+            return late(run, -run.G[:, i] / run.G[:, 2])
 
-        parts[name] = ordered(lab, name, ratio, "Theta", ALL, phase_two, settles=s < 0, why=INTEGRATED) & in_time(
+        parts[name] = ordered(lab, name, ratio, "Theta", ALL, phase_two, why=INTEGRATED) & in_time(
             lab, name, ratio, "Theta"
         )
     return parts
@@ -460,11 +486,10 @@ def margins_grow(lab: Laboratory) -> dict[str, Verdict]:
 
 def hitting(lab: Laboratory) -> Verdict:
     """The time of loss = 1/m^2, over m^2, with n >= L^2 log m: of order m^2 in tau, of order m in t."""
-    points = tied_points(lab)
-    seen = over_networks(
-        lab, "tau at loss = 1/m^2, over m^2,", points, lambda run, p: hitting_time(run, p["m"]) / float(p["m"]) ** 2
+    seen = at_hitting(
+        lab, "tau at loss = 1/m^2, over m^2,", lambda run, p: hitting_time(run, p["m"]) / float(p["m"]) ** 2
     )
-    return (seen.order("m", 0) & as_derived(lab, points[0])).adding(why_measured=HITTING_TRIED)
+    return (seen.order("m", 0) & as_derived(lab, seen.points[0])).adding(why_measured=HITTING_TRIED)
 
 
 HITTING_TRIED = (
@@ -483,10 +508,9 @@ def used_until(run: Any, p: Any) -> float:
 
 def items_at_hitting(lab: Laboratory) -> Verdict:
     """All items of Definition F.1 from T_1 to the time of loss = 1/m^2, used over allowed."""
-    points = tied_points(lab)
-    seen = over_networks(lab, "the largest used over allowed of Definition F.1 up to T*", points, used_until)
+    seen = at_hitting(lab, "the largest used over allowed of Definition F.1 up to T*", used_until)
     because = "constants of F.1, with 7 in |G| <= O(log m), since -G_3 is about 3 log(tau), and tau = m^2"
-    return (seen.between(0, 1, because) & as_derived(lab, points[0])).adding(why_measured=ITEMS_TRIED)
+    return (seen.between(0, 1, because) & as_derived(lab, seen.points[0])).adding(why_measured=ITEMS_TRIED)
 
 
 ITEMS_TRIED = (

@@ -13,7 +13,7 @@ from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
 from .book import book, toy_gram
 from .common_hypotheses import PHASES, TIED
-from .common_late import as_derived, at_time, hitting_time, irrelevant_part, over_networks, tied_points
+from .common_late import as_derived, at_hitting, at_time, hitting_time, irrelevant_part, over_networks, tied_points
 from .common_runs import ALL, SEEDS, T1, late, ordered, path, phase_two, scale_at
 from .part_b_c_system import values
 from .part_f2_classes import beta_gain, beta_grows
@@ -179,15 +179,14 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
 )
 def irrelevant_bound(lab: Laboratory) -> Verdict:
     """The part at the time of loss = 1/m^2 over (L/n) log(t), which n >= L^2 log m makes O(1)."""
-    points = tied_points(lab)
 
     def part(run: Any, p: Any) -> float:
         end = hitting_time(run, p["m"])
         return at_time(run, late(run, irrelevant_part(run)), end) * p["n"] / (p["L"] * np.log(end))
 
-    seen = over_networks(lab, "the irrelevant part at T*, over (L/n) log(tau),", points, part)
+    seen = at_hitting(lab, "the irrelevant part at T*, over (L/n) log(tau),", part)
     tried = "tried: it grows like (L/n) log(t) by F.14, so that n >= L^2 log m is enough; F.14 is measured"
-    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & as_derived(lab, points[0])
+    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & as_derived(lab, seen.points[0])
     return found.adding(why_measured=tried)
 
 

@@ -18,7 +18,7 @@ from ..special.sample_sums import Sums, limit_sums
 from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
-from .common_late import as_derived, derived_scores, integral, over_networks, tied_points
+from .common_late import as_derived, at_hitting, derived_scores, integral, over_networks, tied_points
 from .common_limit import states
 from .common_runs import (
     ALL,
@@ -132,13 +132,14 @@ def theta_without_tilde(lab: Laboratory, fixed: str = THEOREM) -> Verdict:
             m = float(p["m"])
             return score_changes(run, m**2)[k] / ((2 * np.log(m)) ** 2 if log else 1)
 
-        return over_networks(lab, what + (" and the square of the logarithm" if log else ""), points, read)
+        return at_hitting(lab, what + (" and the square of the logarithm" if log else ""), read)
 
     printed = over(0, False).order("m", 0)
     known = score_constants(points[0]["L"])
     right = as_derived(lab, points[0]) & same
     for k, top in enumerate((known["A_12"], -known["A_31"])):
         right = over(k, True).between(top / 2, 1.05 * top, COEFFICIENT) & right
+    right = right & all_times(lab)
     ends = over(0, False).means
     powers = [f"{float(points[k]['m']):.3g}" for k in (0, -1)]
     sentence = (
@@ -151,6 +152,28 @@ def theta_without_tilde(lab: Laboratory, fixed: str = THEOREM) -> Verdict:
     found = printed.correcting(fixed, right, THETA_TILDE).blaming("misprint", "theta-for-theta-tilde")
     more = r"C_{21}\sim(14-\tfrac7L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau,\ -C_{31}\sim(6+\tfrac{12}L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau\ \text{for}\ n/L\to\infty"
     return replace(found, sharpened=more).adding(why_measured=tried)
+
+
+def all_times(lab: Laboratory) -> Verdict:
+    """The largest change since T_1 of the nine scores between special words, and that of A_21, from 2 T_1 to m^2."""
+    held = tied_points(lab)[0]
+    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", 2 * T1, float(held["m"]) ** 2, 5)]
+
+    def since(run: Any, tau: float) -> np.ndarray:
+        rate = run.rate("KQ") * score_unit(run)
+        return integral(run, rate, tau) - integral(run, rate, T1)
+
+    top = over_networks(
+        lab,
+        "the largest of nine changes since T_1 over its order and log^2(tau)",
+        points,
+        lambda run, p: float(np.abs(since(run, p["tau"])).max()) / np.log(p["tau"]) ** 2,
+    )
+    low = over_networks(lab, "C_21 since T_1 over its order", points, lambda run, p: float(since(run, p["tau"])[1, 0]))
+    return top.between(0, 2 * 17 * 1.05 * REACH, GROWTH) & low.between(1, np.inf, AT_LEAST)
+
+
+AT_LEAST = "2 int S_1 (G_2 - F/L)/n dtau over [T_1, 2 T_1] at least, where the integrand is positive: S_1/n is above S_2/n >= 1/60 and the bracket above 1"
 
 
 def score_constants(length: int) -> dict[str, float]:
@@ -352,7 +375,12 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
         return max(float(attention_speed(phase_two(run), key).max()) for run in networks(lab, p))
 
     found = measure("the rate of p over loss sigma_0^2 m / L^2", points, lambda p: max(seen(p), 1e-300))
-    right = found.order("m", -1) & likely(
+
+    def scaled(run: Any) -> np.ndarray:
+        return attention_speed(run, key) * float(run.scale.m)
+
+    what = "m times the rate of p over loss sigma_0^2 m / L^2"
+    right = ordered(lab, what, scaled, "Theta", MATRICES, phase_two, why=LEADING) & likely(
         lab,
         "the rate has the printed sign",
         lambda r: (attention_speed(r, key) > 0).all(),
@@ -400,7 +428,8 @@ def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
         return late(run, chosen.max(axis=(1, 2, 3)) / order(run))
 
     def in_sample(run: Any) -> np.ndarray:
-        return late(run, irrelevant_softmax(run) / order(run)) / np.log(late(run, run.taus))
+        second = 4 * run.loss * run.scale.sigma0**2 / run.L**2  # not above 4/L times the second term of the order
+        return late(run, irrelevant_softmax(run) / second) / np.log(late(run, run.taus))
 
     def moved(run: Any) -> np.ndarray:
         return late(run, np.abs(attention_change(run)).max(axis=(1, 2, 3)) * run.L**2)
@@ -418,7 +447,16 @@ def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
         "irrelevant words": ordered(
             lab, "the rate to its order", irrelevant, along=MATRICES, part=phase_two, why=SOFTMAX_TRIED
         )
-        & always(lab, "rate to its order and log(tau)", in_sample, 0, IN_SAMPLE, SECOND_TERM, along=SIZES, why=ROWS),
+        & always(
+            lab,
+            "rate over 4/L times the second term and log(tau)",
+            in_sample,
+            0,
+            REACH,
+            SECOND_TERM,
+            along=SIZES,
+            why=ROWS,
+        ),
         "largest change": always(lab, "L^2 |p - p(0)|", moved, 0, 1, one, along=MATRICES, why=SOFTMAX_TRIED)
         & always(lab, "L^2 |p - p(0)| over what bounds it", share, 0, 1.01, DOMINATES, along=("m",), why=ROWS)
         & always(lab, "bound of L^2 |p - p(0)|", bound, 0, 1, one, along=SIZES, why=ROWS),
@@ -426,8 +464,7 @@ def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
 
 
 REACH = 1.05 * (3 + 1 / 4)  # of |G - F/L| over log(tau)
-IN_SAMPLE = 4 * REACH / 4
-SECOND_TERM = "at leading order |dp| <= 4 sigma_0^2 M loss/L^2 with M = max|G - F/L|, and the second term is sigma_0^2 loss/L; M/log(tau) tends to at most 3 + 1/L (Beyond.svm), L >= 4; a twentieth more"
+SECOND_TERM = "at leading order |dp| <= 4 sigma_0^2 M loss/L^2 with M = max|G - F/L|, which is M 4/L times the second term; M/log(tau) tends to at most 3 + 1/L (Beyond.svm), L >= 4; a twentieth more"
 ROWS = "tried: proved at leading order in 1/m from M = max|G - F/L| and the integral of the mean of g, whose growth F.7 and F.8 measure"
 DOMINATES = (
     "|p - p(0)| <= 4 sigma_0^2 M P/(L^2 beta) at leading order, P the integral of the mean of g; a percent for m^(-1/2)"

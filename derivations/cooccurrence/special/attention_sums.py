@@ -1,14 +1,16 @@
 r"""Attention of networks of infinite width; here because n and L are swept beyond what path matrices allow.
 
 At leading order in 1/m a score moves by :math:`2\sigma_0^2m\,\mathcal D`, and with uniform attention
-:math:`\mathcal D_{\nu\mu}=\frac1{nL\sqrt m}\sum_{i\ni\mu,\nu}g_iy_i(G(\nu)-F_i/L)`, so that of a sample only its special
-words, the sum over its irrelevant words and its output enter. Every function takes a network of path matrices too, and
-reads the same number off it, for the comparison at one size.
 
-Two numbers bound all of it: `reach`, the largest :math:`M=|G(\nu)-F_i/L|` of a word of a sample, and `pulled`, the integral
-:math:`P=\int\frac1n\sum g_i\,d\tau`, which is the sum of the changes of G on one irrelevant word of each sample. A score
-divided by the root of m moves by at most :math:`2\sigma_0^2MP/(L\beta)`, a softmax weight by :math:`2/L` times that, and
-a row of :math:`\int\mathcal D` is at most :math:`MP/(\beta\sqrt m)` in sum.
+.. math::  \mathcal D_{\nu\mu}=\frac1{nL\sqrt m}\sum_{i\ni\mu,\nu}g_iy_i(G(\nu)-F_i/L) ,
+
+so that of a sample only its special words, the sum over its irrelevant words and its output enter. Every function takes
+a network of path matrices too, and reads the same number off it, for the comparison at one size.
+
+Two numbers bound all of it: `reach`, the largest :math:`M=|G(\nu)-F_i/L|` of a word of a sample, and `pulled`, the
+integral :math:`P=\int\frac1n\sum g_i\,d\tau`, which is the sum of the changes of G on one irrelevant word of each
+sample. A score divided by the root of m moves by at most :math:`2\sigma_0^2MP/(L\beta)`, a softmax weight by
+:math:`2/L` times that, and a row of :math:`\int\mathcal D` is at most :math:`MP/(\beta\sqrt m)` in sum.
 """
 
 from __future__ import annotations
