@@ -30,9 +30,11 @@ from .common_late import (
     time_points,
 )
 from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two, scale_at
-from .part_b_c_system import beta_rate
+from .part_c2_sub_network import beta_rate
 from .part_e2_terms import EVENTS, at_most, certain, even
-from .part_e3_end import PAIRS, SANDWICH, beta_bounds, softmax_speed
+from .part_e3_half_way import SANDWICH
+from .part_e4_classes import PAIRS, softmax_speed
+from .part_e5_theorem import beta_bounds
 
 MATRICES = ("m", "m1", "c0")  # paths of networks with path matrices
 LOGARITHM = (
