@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -96,9 +97,16 @@ def cut(run: Any, keep: slice) -> Any:
     )
 
 
+_EARLY: WeakKeyDictionary[Any, Any] = (
+    WeakKeyDictionary()
+)  # so that what follows from a run's first times is computed once
+
+
 def phase_one(run: Any) -> Any:
     """The run up to T_1."""
-    return cut(run, slice(0, int((run.taus <= T1).sum())))
+    if run not in _EARLY:
+        _EARLY[run] = cut(run, slice(0, int((run.taus <= T1).sum())))
+    return _EARLY[run]
 
 
 def phase_two(run: Any) -> Any:

@@ -304,7 +304,7 @@ def _near_minus_two() -> Verdict:
     a, c = A[1] + A[2], -A[2] - (1 + rho) * A[3] - (2 + rho) * A[1]
     parts = rho * (w1 * S1 + w3 * third - (S1 - S2)) + (1 - w2) * S2 - (1 - w3) * third
     exact = identity({"c + 2 a": c + 2 * a - parts})
-    s2, s3, p, q, e, d, v1, v2 = sp.symbols("S2 S3 p q e d v1 v2", nonnegative=True)  # S_1 = S_2 + p = S_3 + q
+    s2, s3, p, q, d, v1, v2 = sp.symbols("S2 S3 p q d v1 v2", nonnegative=True)  # S_1 = S_2 + p = S_3 + q
     bounds = {
         # |w_1 S_1 + w_3 S_3 - S_1 + S_2| <= S_1 + S_3 + (S_1 - S_2); the last two terms lie in [-d S_3, d S_2]
         "rho": (3 * (s2 + p) - ((s2 + p) + s3 + p)).subs(s3, s2 + p - q),

@@ -15,7 +15,7 @@ from ..laboratory import Laboratory
 from ..special.phase_one_bounds import Bounds, Cell, mean_slope
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
-from ..special.sample_sums import Sums
+from ..special.sample_sums import Sums, irrelevant_start
 from .book import book
 from .common_hypotheses import PHASES, TIED
 from .common_late import (
@@ -317,10 +317,7 @@ def equal_targets(lab: Laboratory, what: str, values: Callable[[Any], np.ndarray
 
 def mirror_gap(run: Any) -> np.ndarray:
     """|G_1 - G_2| in phase 2 over its bound, the distance of the start from its mirror image."""
-    if isinstance(run, Sums):
-        first = run.rest[0]
-    else:
-        first = np.where(run.tokens >= 3, run.G[0][run.tokens], 0.0).sum(axis=1)
+    first = run.rest[0] if isinstance(run, Sums) else irrelevant_start(run)
     pairs = first[run.classes[2]] - first[run.classes[3]]
     start = (run.G[0, 0] - run.G[0, 1]) ** 2 + (pairs**2).sum() / (run.L - 2)
     return late(run, np.abs(run.G[:, 0] - run.G[:, 1]) / np.sqrt(start))

@@ -300,7 +300,7 @@ def attention_share(lab: Laboratory) -> Verdict:
 
     def share(run: Any) -> np.ndarray:
         xi, D = run.forces
-        keys = np.einsum("kab,kbc,kac->k", D, run.tables["QQ"], D) + np.einsum("kba,kbc,kca->k", D, run.tables["KK"], D)
+        keys = ((D @ run.tables["QQ"]) * D).sum(axis=(1, 2)) + ((run.tables["KK"] @ D) * D).sum(axis=(1, 2))
         total = np.einsum("ka,ka->k", xi, run.G_rate) * run.scale.B
         return late(run, keys / total * float(run.scale.m) ** 2)
 
