@@ -1,4 +1,4 @@
-"""Attention of networks of infinite width: the same numbers as those of path matrices, and bounds that are above them."""
+"""Attention of networks of infinite width: the numbers of path matrices, and bounds that are above them."""
 
 from __future__ import annotations
 
