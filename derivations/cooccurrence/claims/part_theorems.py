@@ -25,8 +25,9 @@ from .common_late import (
 )
 from .common_limit import level_three, whole_six
 from .common_runs import ALL, SEEDS, T1, L, late, likely, ordered, path, phase_two
-from .part_f2_classes import TRAPPED, hitting
+from .part_f2_classes import TRAPPED
 from .part_f4_scores import one_sample, theta_without_tilde
+from .part_f6_loss import hitting
 
 MONOTONE = {
     "A_21, A_12 increase": (("KQ", 1, 0, 1), ("KQ", 0, 1, 1)),
