@@ -167,10 +167,18 @@ def run_sums(
     free = 0.0 if still else L - has.sum(axis=1)
     count = len(starts)
 
+    signed, pulls = -labels, labels * weights
+
     def velocity(s: float, flat: np.ndarray) -> np.ndarray:
-        x = flat.reshape(count, 3 + n)
-        pull = expit(-labels * (x[:, :3] @ has.T + x[:, 3:])) * labels * (weights * np.exp(s))
-        return np.hstack([pull @ has, pull * free]).ravel()
+        x, rates = flat.reshape(count, 3 + n), np.empty((count, 3 + n))
+        pull = x[:, :3] @ has.T
+        pull += x[:, 3:]
+        pull *= signed
+        expit(pull, out=pull)
+        pull *= pulls * np.exp(s)
+        np.matmul(pull, has, out=rates[:, :3])
+        np.multiply(pull, free, out=rates[:, 3:])
+        return rates.ravel()
 
     times, logs = np.array(taus), np.log1p(taus)
     run = solve_ivp(velocity, (0.0, logs[-1]), starts.ravel(), "DOP853", logs, rtol=rtol, atol=1e-2 * rtol)
