@@ -47,7 +47,7 @@ LOGARITHM = (
 def items(run: Any) -> np.ndarray:
     """Largest used over allowed of the items of Definition F.1 at each time of phase 2; (a)-(e) by bounds at infinite width."""
     if isinstance(run, Sums):
-        small = [max(small_items(run, run.scale, tau).values()) for tau in late(run, run.taus)]
+        small = np.array([max(small_items(run, run.scale, tau).values()) for tau in late(run, run.taus)])
         return np.max([*(late(run, used) for used in sum_items(run, 3.0)), small], axis=0)
     found = predicate(run, PhaseTwo(irrelevant=10.0))
     return np.max([late(run, ratio) for ratio in found.ratios.values()], axis=0)
