@@ -190,12 +190,8 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
             "2/3 + b/a": -(2 * a / 3 + b) - sp.Rational(9, 20) * slack,
         }
         for what, form in forms.items():
-            found = combine_verdicts(
-                {
-                    str(corner): _nonnegative(sp.expand(form.subs(dict(zip((r, *w), corner, strict=True)))))
-                    for corner in product((1 - NEARLY, 1 + NEARLY), *[(1 - NEARLY, sp.Integer(1))] * 4)
-                }
-            )
+            ends = [(1 - NEARLY, 1 + NEARLY), *[(1 - NEARLY, Fraction(1))] * 4]
+            found = decided(_at_corners(form, (r, *w), ends), {"form": str(form)}, form=str(form))
             (inside if "Q" in what else below)[f"{name}, {what}"] = found
     step = "linear in r and in each A_c/S_c, so its corners decide; there it is a sum of nonnegative differences of the order of Definition F.1"
     last = "a < 0 < c, so one root is positive; the quadratic is positive at 1 and negative at 2"
@@ -203,6 +199,22 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
         "b/a": combine_verdicts(below).proving(step).with_constants(C="2/3"),
         "the root": combine_verdicts(inside).proving(step, last).with_constants(epsilon="1/10"),
     }
+
+
+def _at_corners(form: sp.Expr, moving: tuple[sp.Symbol, ...], ends: list[tuple[Fraction, Fraction]]) -> bool:
+    """Linear in each moving symbol, and at all corners without a negative coefficient in the nonnegative ones."""
+    rest, count = sorted(form.free_symbols - set(moving), key=str), len(moving)
+    terms = [(powers, Fraction(int(c.p), int(c.q))) for powers, c in sp.Poly(form, *moving, *rest).terms()]
+    if any(power > 1 for powers, _ in terms for power in powers[:count]):
+        return False
+    for corner in product(*ends):
+        found: dict[tuple[int, ...], Fraction] = {}
+        for powers, c in terms:
+            value = c * math.prod(x for x, power in zip(corner, powers[:count], strict=True) if power)
+            found[powers[count:]] = found.get(powers[count:], Fraction(0)) + value
+        if min(found.values()) < 0:
+            return False
+    return True
 
 
 def _nonnegative(poly: sp.Expr) -> Verdict:
