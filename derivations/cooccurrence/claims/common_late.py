@@ -16,6 +16,7 @@ import numpy as np
 from odesys import Measurement, Verdict, computed_once, measured
 
 from ..laboratory import Laboratory
+from ..setting import Scales
 from ..special.sample_sums import Sums, run_sums, sampled_sums
 from .common_hypotheses import DELTA
 from .common_limit import SAME, TWO_RUNS, as_regression, level_three, seen_at, whole_six
@@ -63,11 +64,20 @@ def hitting_time(run: Sums, m: Any) -> float:
 
 
 def over_networks(
-    lab: Laboratory, what: str, points: Sequence[Point], read: Callable[[Sums, Point], float]
+    lab: Laboratory, what: str, points: Sequence[Point], read: Callable[[Sums, Point], float], groups: int = 1
 ) -> Measurement:
-    """A reading of twenty networks at each point, one column per seed."""
-    rows = [[float(read(run, p)) for run in late_networks(lab, p)] for p in points]
-    return Measurement(what, points, rows, lab.draw.seeds(SEEDS))
+    """A reading of twenty networks (or several times that) at each point, one column per seed."""
+    seeds = [lab.draw.seeds(SEEDS, SEEDS * k) for k in range(groups)]
+    rows = [[float(read(run, p)) for group in seeds for run in late_networks(lab, p, group)] for p in points]
+    return Measurement(what, points, rows, tuple(seed for group in seeds for seed in group))
+
+
+def at_hitting(lab: Laboratory, what: str, read: Callable[[Sums, Point], float]) -> Measurement:
+    """A reading of forty networks at n >= L^2 log m over m: of 40 of 40 the interval begins above 0.8.
+
+    One L is enough: along n = L^2 log m what irrelevant words add falls like 1/L, so that L = 4 is the worst.
+    """
+    return over_networks(lab, what, tied_points(lab), read, groups=2)
 
 
 def in_time(lab: Laboratory, what: str, read: Reader, kind: str = "O", since: float = T1) -> Verdict:
@@ -120,14 +130,13 @@ def irrelevant_part(run: Sums) -> np.ndarray:
     return np.asarray(np.abs(run.rest).max(axis=1))
 
 
-def small_items(run: Sums, point: Point, until: float) -> dict[str, float]:
+def small_items(run: Sums, s: Scales, until: float) -> dict[str, float]:
     r"""Items (a)-(e) of Definition F.1 up to a time, used over allowed, by bounds of leading order in 1/m.
 
     A row of D is at most :math:`2\max|G|\,\bar g/\sqrt m` in sum, scores and off-diagonal values start below
     :math:`\sigma_0^2\sqrt m\sqrt{2\log(2d^2/\delta)}`, beta gains :math:`m_1\Delta|G|^2/\beta`.
     """
-    s, keep = scale_at(point), run.taus <= until
-    m, size = float(point["m"]), np.abs(run.G).max(axis=1)
+    keep, m, size = run.taus <= until, float(s.m), np.abs(run.G).max(axis=1)
     d = run.n * run.L
     noise = np.sqrt(2 * np.log(2 * d**2 / DELTA))
     row = 2 * size * run.g.mean(axis=1) / np.sqrt(m)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -96,9 +97,16 @@ def cut(run: Any, keep: slice) -> Any:
     )
 
 
+_EARLY: WeakKeyDictionary[Any, Any] = (
+    WeakKeyDictionary()
+)  # so that what follows from a run's first times is computed once
+
+
 def phase_one(run: Any) -> Any:
     """The run up to T_1."""
-    return cut(run, slice(0, int((run.taus <= T1).sum())))
+    if run not in _EARLY:
+        _EARLY[run] = cut(run, slice(0, int((run.taus <= T1).sum())))
+    return _EARLY[run]
 
 
 def phase_two(run: Any) -> Any:
@@ -184,11 +192,26 @@ def two_routes(lab: Laboratory, read: Reader, part: Callable[[Any], Any]) -> Ver
     return measured(gap < SAME, seen, gap_to_trained=float(f"{gap:.2g}")).within(SAME, ROUTES)
 
 
+def along_paths(
+    lab: Laboratory, what: str, names: Sequence[str], observable: Callable[[Point], float]
+) -> dict[str, Measurement]:
+    """An observable along several paths, measured (and kept) as one table."""
+    points = {name: path(lab, name) for name in names}
+    seen = measure(what, [point for name in names for point in points[name]], observable)
+    cuts = np.cumsum([len(points[name]) for name in names])[:-1]
+    parts = zip(names, np.split(seen.values[:, 0], cuts), strict=True)
+    return {name: Measurement(what, points[name], values.tolist()) for name, values in parts}
+
+
 def largest(
-    lab: Laboratory, what: str, points: Sequence[Point], read: Reader, part: Callable[[Any], Any]
-) -> Measurement:
-    """The largest reading of twenty networks at each point."""
-    return measure(what, points, lambda p: max(float(np.max(read(part(run)))) for run in networks(lab, p)))
+    lab: Laboratory, what: str, names: Sequence[str], read: Reader, part: Callable[[Any], Any]
+) -> dict[str, Measurement]:
+    """The largest reading of twenty networks at each point of the paths."""
+
+    def top(p: Point) -> float:
+        return max(float(np.max(read(part(run)))) for run in networks(lab, p))
+
+    return along_paths(lab, what, names, top)
 
 
 def settling(
@@ -212,7 +235,6 @@ def ordered(
     kind: str = "O",
     along: Sequence[str] = ("m", "m1", "c0"),
     part: Callable[[Any], Any] = phase_one,
-    settles: bool = True,
     why: str = WHY_MEASURED,
     routes: Reader | None = None,
 ) -> Verdict:
@@ -220,25 +242,23 @@ def ordered(
 
     For Theta the same is asked of its inverse. Along n and L, where terms of order L/n bend it at the edge of what is
     allowed, this may decide nothing: then its gap to the limit n to infinity has an exponent of 0 or less, which says
-    the same with the limit taken out. Not so without `settles`, for what is 1 for every n and L by symmetry, where
-    the gap is the scatter of starts. What both routes are compared by is `routes`, where the reading is an inverse that a
+    the same with the limit taken out. What both routes are compared by is `routes`, where the reading is an inverse that a
     narrow network can make as large as it likes.
     """
     verdict, top = two_routes(lab, routes or read, part), 0.0
     if verdict.as_stated != HOLDS:  # the reading is not that of the network: no order of it is of interest
         return verdict
-    for name in along:
-        seen = largest(lab, what, path(lab, name), read, part)
+    for name, seen in largest(lab, what, along, read, part).items():
         top = max(top, float(seen.values.max()))
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
         found = seen.order(name, 0, kind, "zero" if name == "c0" else "infinity")
-        if name in SIZES and settles and found.as_stated == UNDECIDED:
+        if name in SIZES and found.as_stated == UNDECIDED:
             found = settling(lab, what, path(lab, name), read, part).order(name, 0, "O")
         verdict = verdict & found
     if kind == "Theta":
         turned = ordered(
-            lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, settles, why, routes or read
+            lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, why, routes or read
         )
         verdict = verdict & turned
     return verdict.with_constants(**{f"largest ratio of {what}": float(f"{top:.4g}")}).adding(why_measured=why)
@@ -266,15 +286,15 @@ def likely(
         return [bool(event(part(run))) for group in runs for run in group]
 
     verdict = with_high_probability(what, point, trial, lab.draw) & verdict
-    for name in along:
-        if name in SIZES:
-            verdict = verdict & same_limit(lab, read, part)
-        seen = measure(
-            f"the share of networks in which {what}",
-            path(lab, name),
-            lambda p: float(np.mean([bool(event(part(run))) for run in networks(lab, p)])),
-        )
-        verdict = verdict & seen.between(0.95, 1, "at most one of twenty networks is an exception")
+    if set(along) & set(SIZES):
+        verdict = verdict & same_limit(lab, read, part)
+
+    def share(p: Point) -> float:
+        return float(np.mean([bool(event(part(run))) for run in networks(lab, p)]))
+
+    seen = along_paths(lab, f"the share of networks in which {what}", along, share) if along else {}
+    for one in seen.values():
+        verdict = verdict & one.between(0.95, 1, "at most one of twenty networks is an exception")
     return verdict.adding(why_measured=why)
 
 

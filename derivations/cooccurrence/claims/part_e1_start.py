@@ -66,7 +66,7 @@ def first_gradient(c: Case) -> tuple[flint.arb, flint.arb]:
 
 
 def at_infinite_width(lab: Laboratory, name: str, value: graph.Node) -> Verdict:
-    """The derived summed rate of G at the infinite-width start, in units of beta, at n = 12, L = 5."""
+    """The derived summed rate of G at the infinite-width start, in units of beta, at n = 12, L = 4."""
     return identity({name: lab.unit_rates(12, 4)[name] - value}).proving("derived rates at g = 1/2, A = 0", n=12, L=4)
 
 

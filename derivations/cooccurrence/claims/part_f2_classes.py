@@ -1,4 +1,4 @@
-"""Appendix F, the classes in phase 2: Definition F.1, balance of the class sums, sub-networks and the loss."""
+"""Appendix F, the classes in phase 2: Definition F.1, balance of the class sums, and sub-networks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..laboratory import Laboratory
 from ..special.phase_one_bounds import Bounds, Cell, mean_slope
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
-from ..special.sample_sums import Sums
+from ..special.sample_sums import Sums, irrelevant_start
 from .book import book
-from .common_hypotheses import PHASES, TIED
+from .common_hypotheses import PHASES
 from .common_late import (
     as_derived,
     at_time,
-    hitting_time,
     in_time,
     irrelevant_part,
     over_networks,
     small_items,
-    tied_points,
     time_points,
 )
 from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two
-from .part_b_c_system import beta_rate
+from .part_c2_sub_network import beta_rate
 from .part_e2_terms import EVENTS, at_most, certain, even
-from .part_e3_end import PAIRS, SANDWICH, beta_bounds, softmax_speed
+from .part_e3_half_way import SANDWICH
+from .part_e4_classes import PAIRS, softmax_speed
+from .part_e5_theorem import beta_bounds
 
 MATRICES = ("m", "m1", "c0")  # paths of networks with path matrices
 LOGARITHM = (
@@ -45,9 +45,27 @@ LOGARITHM = (
 
 
 def items(run: Any) -> np.ndarray:
-    """Largest used over allowed of the items of Definition F.1 at each time of phase 2."""
+    """Largest used over allowed of the items of Definition F.1 at each time of phase 2; (a)-(e) by bounds at infinite width."""
+    if isinstance(run, Sums):
+        small = np.array([max(small_items(run, run.scale, tau).values()) for tau in late(run, run.taus)])
+        return np.max([*(late(run, used) for used in sum_items(run, 3.0)), small], axis=0)
     found = predicate(run, PhaseTwo(irrelevant=10.0))
     return np.max([late(run, ratio) for ratio in found.ratios.values()], axis=0)
+
+
+def sum_items(run: Sums, signals: float, m: float = 0.0) -> list[np.ndarray]:
+    """Items (f)-(j) of Definition F.1, used over allowed at all times; |G| may be `signals` times log m."""
+    S = run.S
+    low, high = np.minimum(S[2], S[3]), np.maximum(S[2], S[3])
+    return [
+        S[4] / low,
+        high / S[1],
+        S[1] / (S[2] + S[3] + S[4]),
+        high / low / 2,
+        0.1 / np.maximum(run.margins.min(axis=1), 1e-300),
+        np.abs(run.special).max(axis=1) / (signals * np.log(m or float(run.scale.m))),
+        irrelevant_part(run) / 10,
+    ]
 
 
 @book.claim(
@@ -63,7 +81,7 @@ def items(run: Any) -> np.ndarray:
 def phase_two_holds(lab: Laboratory) -> Verdict:
     """The predicate at all times of phase 2."""
     what = "all items of Definition F.1 hold up to tau = 10^3"
-    return likely(lab, what, lambda r: items(r).max() <= 1, items, phase_two, MATRICES)
+    return likely(lab, what, lambda r: items(r).max() <= 1, items, phase_two, ALL)
 
 
 @book.claim(
@@ -75,13 +93,13 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["F.1", "E.25", "E.12", "E.5", "E.10", "E.24", "E.21", "E.27"],
     statement=r"\text{Phase 2 in Definition F.1 is well defined}",
-    reading="As in its proof: at T_1 all conditions of F.1 are met, each below 0.9 of what is allowed (10 for the irrelevant part); n = 30, L = 4.",
+    reading="At T_1 all conditions of F.1 are met, each below 0.9 of what is allowed (10 for the irrelevant part); along n, L at infinite width.",
 )
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
     what = "all items of Definition F.1 are below 0.9 at T_1"
     tried = "tried: items (a)-(e) have the certificates of E.25, E.24, E.27, E.10; order, balance and margins are those of E.27"
-    return likely(lab, what, lambda r: items(r)[0] < 0.9, items, phase_two, MATRICES, tried)
+    return likely(lab, what, lambda r: items(r)[0] < 0.9, items, phase_two, ALL, tried)
 
 
 @book.claim(
@@ -114,6 +132,15 @@ def small_terms_late(lab: Laboratory) -> dict[str, Verdict]:
 POSITIVE = (
     "tried: by (5) it grows while all margins are positive, which is item (h) of F.1; at T_1 beta is certified (E.27)"
 )
+
+
+def beta_gain(run: Any) -> np.ndarray:
+    """beta - beta(T_1) in units m1/beta(0), from T_1 on; at infinite width it is that of the squares of G."""
+    if isinstance(run, Sums):
+        gain = run.squares
+    else:
+        gain = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
+    return late(run, gain) - late(run, gain)[0]
 
 
 def spread(run: Any) -> np.ndarray:
@@ -157,18 +184,18 @@ def inside_class(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.5", "F.1", "C.2", "E.27"],
     statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i>0,\quad\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Omega(\sigma_1^2mm_1)",
-    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3, at n = 30, L = 4.",
+    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3; along n and L at infinite width.",
 )
 def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     """Eq. (5), and beta along networks."""
 
     def steps(run: Any) -> np.ndarray:
-        beta = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
-        return np.diff(late(run, beta))
+        return np.diff(beta_gain(run))
 
     def size(run: Any) -> np.ndarray:
         return run.scale.B / late(run, run.beta)
 
+    because = "beta starts within a tenth of its mean (E.27, certified at T_1) and grows"
     return {
         "identity": beta_rate(lab),
         "positive": likely(
@@ -177,10 +204,11 @@ def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: (steps(r) > 0).all(),
             steps,
             phase_two,
-            MATRICES,
+            ALL,
             POSITIVE,
         ),
-        "size": ordered(lab, "sigma_1^2 m m_1 over beta", size, along=MATRICES, part=phase_two, why=POSITIVE),
+        "size": ordered(lab, "sigma_1^2 m m_1 over beta", size, along=MATRICES, part=phase_two, why=POSITIVE)
+        & always(lab, "sigma_1^2 m m_1 over beta", size, 0, 10 / 9, because, along=SIZES, why=POSITIVE),
     }
 
 
@@ -261,16 +289,36 @@ def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
                 lab, what, quotient
             )
 
-    def rates(run: Any) -> np.ndarray:
-        return late(run, run.G_rate[:, 0] / run.G_rate[:, 1])
-
     if "rates" in names:
-        parts["rates"] = ordered(
-            lab, "dG_1/dG_2", rates, "Theta", ALL, phase_two, settles=False, why=TRAPPED
-        ) & in_time(lab, "dG_1/dG_2", rates, "Theta")
+        parts["rates"] = equal_targets(lab, "dG_1/dG_2", lambda r: r.G_rate, RATES_NEAR, TRAPPED)
     if "sandwich" in names:
         parts["sandwich"] = late_sandwich(lab)
     return parts
+
+
+RATES_NEAR = "dG_1/dG_2 is 1 + (S_3 - S_2)/(S_1 - S_3), where |S_3 - S_2| is at most 0.13 S_2 (F.5) and S_2 at most 3 (S_1 - S_3) as R <= 2: 0.39, and 1/0.61 for the inverse"
+VALUES_NEAR = "G_1 - G_2 is at most its start (the next number), below 1/10 there, and G_2 is at least 1/2 at T_1 (E.27) and grows"
+CONTRACTS = "the flow for m to infinity is that of a convex loss, so two runs never part: of a run and its mirror image under mu1 <-> mu2 this is |G_1 - G_2|^2 + sum (H_i - H_j)^2/(L - 2) over pairs of I_2 and I_3; a percent for m^(-1/2)"
+
+
+def equal_targets(lab: Laboratory, what: str, values: Callable[[Any], np.ndarray], because: str, why: str) -> Verdict:
+    """A ratio that is 1 by symmetry but for the start stays between 1/2 and 2, along networks and at infinite width."""
+
+    def ratio(run: Any) -> np.ndarray:
+        return late(run, values(run)[:, 0] / values(run)[:, 1])
+
+    found = always(lab, what, ratio, 0.5, 2, because, along=ALL, why=why)
+    points = time_points(lab)
+    seen = over_networks(lab, what, points, lambda r, p: at_time(r, ratio(r), p["tau"]))
+    return found & seen.between(0.5, 2, because) & as_derived(lab, points[0], 1e7)
+
+
+def mirror_gap(run: Any) -> np.ndarray:
+    """|G_1 - G_2| in phase 2 over its bound, the distance of the start from its mirror image."""
+    first = run.rest[0] if isinstance(run, Sums) else irrelevant_start(run)
+    pairs = first[run.classes[2]] - first[run.classes[3]]
+    start = (run.G[0, 0] - run.G[0, 1]) ** 2 + (pairs**2).sum() / (run.L - 2)
+    return late(run, np.abs(run.G[:, 0] - run.G[:, 1]) / np.sqrt(start))
 
 
 def late_sandwich(lab: Laboratory) -> Verdict:
@@ -327,8 +375,6 @@ def balancing_again(lab: Laboratory) -> dict[str, Verdict]:
 
 
 INTEGRATED = "tried: the sandwich of F.6 integrates to bounds of G_1/-G_3 from the values at T_1 (E.27), and G_1 - G_2 does not grow for n to infinity; F.6 and E.27 are measured"
-LOSS_TRIED = "tried: d(yF)/dt is beta times the mean of g up to constants by F.6, and the loss is g up to 2 ln 2 (F.8-ratio, proved); F.6 is measured"
-RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
 
 
 @book.claim(
@@ -336,7 +382,7 @@ RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
     "Sub-networks are comparable",
     kind="order",
     where="Corollary F.7",
-    parts=tuple(RATIOS),
+    parts=("G_1/G_2", "G_1/-G_3", "G_2/-G_3"),
     hypotheses=PHASES,
     uses=["F.6", "E.27", "Beyond.level3"],
     statement=r"\tfrac{G(\mu_1)}{G(\mu_2)},\ \tfrac{G(\mu_1)}{-G(\mu_3)},\ \tfrac{G(\mu_2)}{-G(\mu_3)}=\Theta(1)\quad(t\in[T_1,T_2])",
@@ -344,167 +390,17 @@ RATIOS = {"G_1/G_2": (0, 1, 1), "G_1/-G_3": (0, 2, -1), "G_2/-G_3": (1, 2, -1)}
 )
 def comparable(lab: Laboratory) -> dict[str, Verdict]:
     """Ratios along networks, and at infinite width up to tau = 10^30; G_1 = G_2 but for the start."""
-    parts = {}
-    for name, (i, j, s) in RATIOS.items():
+    what = "|G_1 - G_2| over its bound by the start"
+    same = always(lab, what, mirror_gap, 0, 1.01, CONTRACTS, along=ALL, why=INTEGRATED)
+    seen = over_networks(lab, what, time_points(lab), lambda r, p: at_time(r, mirror_gap(r), p["tau"]))
+    near = equal_targets(lab, "G_1/G_2", lambda r: r.G, VALUES_NEAR, INTEGRATED)
+    parts = {"G_1/G_2": near & same & seen.between(0, 1.01, CONTRACTS)}
+    for name, i in (("G_1/-G_3", 0), ("G_2/-G_3", 1)):
 
-        def ratio(run: Any, i: int = i, j: int = j, s: int = s) -> np.ndarray:
-            return late(run, s * run.G[:, i] / run.G[:, j])
+        def ratio(run: Any, i: int = i) -> np.ndarray:
+            return late(run, -run.G[:, i] / run.G[:, 2])
 
-        parts[name] = ordered(lab, name, ratio, "Theta", ALL, phase_two, settles=s < 0, why=INTEGRATED) & in_time(
+        parts[name] = ordered(lab, name, ratio, "Theta", ALL, phase_two, why=INTEGRATED) & in_time(
             lab, name, ratio, "Theta"
         )
     return parts
-
-
-@book.claim(
-    "F.8",
-    "The loss falls like 1/t",
-    kind="order",
-    where="Theorem F.8",
-    parts=("rate",),
-    hypotheses=PHASES,
-    uses=["F.6", "F.8-ratio", "F.8-display", "F.8-proof/rate", "F.4", "F.1", "Beyond.level3"],
-    statement=r"\hat{\mathcal L}(t)=\frac1{\Theta(\sigma_1^2mm_1)(t-T_1)+1/\hat{\mathcal L}(T_1)}\quad(t\in[T_1,T_2])",
-    reading="The mean growth of 1/loss since T_1 per unit of tau, networks up to tau = 10^3, infinite width up to 10^30.",
-)
-def loss_falls(lab: Laboratory) -> Verdict:
-    """(1/loss - 1/loss(T_1)) / (tau - T_1)."""
-
-    def speed(run: Any) -> np.ndarray:
-        loss, taus = late(run, run.loss), late(run, run.taus)
-        return (1 / loss[1:] - 1 / loss[0]) / (taus[1:] - taus[0])
-
-    return ordered(
-        lab, "the mean growth of 1/loss since T_1", speed, "Theta", ALL, phase_two, why=LOSS_TRIED
-    ) & in_time(lab, "the mean growth of 1/loss since T_1", lambda r: np.r_[speed(r)[0], speed(r)], "Theta", 2 * T1)
-
-
-def margin_rates(run: Any) -> np.ndarray:
-    """d(y_i F_i)/dtau over the mean of g, in phase 2, (k, n): attention stands still up to powers of 1/m."""
-    if isinstance(run, Sums):
-        rates = run.G_rate[:, :3] @ run.has.T + run.pull * (run.L - run.has.sum(axis=1))
-    else:
-        rates = run.G_rate[:, run.tokens].sum(axis=2)
-    labels = np.sign(run.margins[-1] * run.outputs[-1])
-    return late(run, rates * labels / run.g.mean(axis=1)[:, None])
-
-
-@book.claim(
-    "F.8-proof/rate",
-    "All margins grow alike",
-    kind="order",
-    origin="proof",
-    where="Proof of Theorem F.8, the display after Lemma F.6 is cited",
-    parts=("above", "below"),
-    hypotheses=PHASES,
-    uses=["F.6", "F.1", "Beyond.level3"],
-    statement=r"\partial_ty_iF_i^{(t)}=\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle\,\Theta\Big(\tfrac1n\sum_{i\in[n]}g_i\Big)\quad\forall i\in[n]",
-    reading="The fastest and the slowest sample of each network; networks up to tau = 10^3, infinite width up to 10^30.",
-)
-def margins_grow(lab: Laboratory) -> dict[str, Verdict]:
-    """The largest rate over the mean of g, and the inverse of the smallest."""
-
-    tried = (
-        "tried: for n to infinity the rates are (1 + r - R), R - 1, R - r and R times S_1 - S_2 (F.6-proof/rates, proved); that R is "
-        "inside (1, 2) is F.6, measured"
-    )
-
-    def fastest(run: Any) -> np.ndarray:
-        return np.asarray(margin_rates(run).max(axis=1))
-
-    def slowest(run: Any) -> np.ndarray:
-        return np.asarray(1 / margin_rates(run).min(axis=1))
-
-    def above_bound(run: Any) -> np.ndarray:
-        least = run.S[1] - np.maximum(run.S[2], run.S[3])
-        return np.asarray(margin_rates(run).min(axis=1) - SANDWICH * late(run, least / sum(run.S.values())))
-
-    text = {"above": "the fastest margin over beta and the mean of g", "below": "the inverse of the slowest margin"}
-    because = "the sandwich of F.6 makes every rate at least C dG(mu1), C = 0.1; sum g over S_1 - S_2 is bounded along n and L by F.6"
-    return {
-        "above": ordered(lab, text["above"], fastest, along=ALL, part=phase_two, why=tried)
-        & in_time(lab, text["above"], fastest),
-        "below": ordered(lab, text["below"], slowest, along=MATRICES, part=phase_two, why=tried, routes=margin_rates)
-        & always(lab, "slowest margin less its bound", above_bound, 0, np.inf, because, along=SIZES, why=tried)
-        & in_time(lab, text["below"], slowest),
-    }
-
-
-def hitting(lab: Laboratory) -> Verdict:
-    """The time of loss = 1/m^2, over m^2, with n >= L^2 log m: of order m^2 in tau, of order m in t."""
-    points = tied_points(lab)
-    seen = over_networks(
-        lab, "tau at loss = 1/m^2, over m^2,", points, lambda run, p: hitting_time(run, p["m"]) / float(p["m"]) ** 2
-    )
-    return (seen.order("m", 0) & as_derived(lab, points[0])).adding(why_measured=HITTING_TRIED)
-
-
-HITTING_TRIED = (
-    "tried: 1/loss grows at a rate between two constants (F.8), which gives the time; F.8 is measured, and its constants come from "
-    "the sandwich of F.6"
-)
-
-
-def used_until(run: Any, p: Any) -> float:
-    """The largest used over allowed of the items of Definition F.1 from T_1 to the time of loss = 1/m^2."""
-    end = hitting_time(run, p["m"])
-    keep = (run.taus >= T1) & (run.taus <= end)
-    S = {c: column[keep] for c, column in run.S.items()}
-    low, high = np.minimum(S[2], S[3]), np.maximum(S[2], S[3])
-    found = [
-        S[4] / low,
-        high / S[1],
-        S[1] / (S[2] + S[3] + S[4]),
-        high / low / 2,
-        0.1 / run.margins[keep].min(axis=1),
-        np.abs(run.special[keep]).max(axis=1) / (7 * np.log(float(p["m"]))),
-        irrelevant_part(run)[keep] / 10,
-    ]
-    return max(float(np.max(found)), *small_items(run, p, end).values())
-
-
-def items_at_hitting(lab: Laboratory) -> Verdict:
-    """All items of Definition F.1 from T_1 to the time of loss = 1/m^2, used over allowed."""
-    points = tied_points(lab)
-    seen = over_networks(lab, "the largest used over allowed of Definition F.1 up to T*", points, used_until)
-    because = "constants of F.1, with 7 in |G| <= O(log m), since -G_3 is about 3 log(tau), and tau = m^2"
-    return (seen.between(0, 1, because) & as_derived(lab, points[0])).adding(why_measured=ITEMS_TRIED)
-
-
-ITEMS_TRIED = (
-    "tried: (a)-(e) are bounded by |G| <= C log m and loss <= C/t, in closed form; (f)-(j) have a trapping set for n to infinity only "
-    "(Beyond.trapped)"
-)
-
-
-@book.claim(
-    "F.20",
-    "Near-zero loss is reached in phase 2",
-    kind="existence",
-    where="Theorem F.20",
-    parts=("T* exists", "T* is in phase 2"),
-    hypotheses=(*PHASES, TIED),
-    uses=["F.1", "F.8", "F.19", "F.9", "F.12", "F.15", "F.17", "F.18", "F.5", "F.6", "F.20-proof", "Beyond.level3"],
-    statement=r"T^\star=\min\{t:\hat{\mathcal L}^{(t)}=\Theta(1/\mathrm{poly}(m))\}\in[T_1,T_2]",
-    reading="Infinite width from random starts, n >= L^2 log m, loss 1/m^2: all items of F.1 hold up to T*, (a)-(e) by bounds of leading order in 1/m.",
-)
-def small_loss(lab: Laboratory) -> dict[str, Verdict]:
-    """The hitting time over m, and the items of Definition F.1 up to it."""
-    return {"T* exists": hitting(lab), "T* is in phase 2": items_at_hitting(lab)}
-
-
-@book.claim(
-    "F.20-proof",
-    "How long phase 2 lasts",
-    kind="order",
-    origin="proof",
-    where="Proof of Theorem F.20, last two sentences",
-    parts=("T_2 - T_1", "the time of the loss"),
-    hypotheses=(*PHASES, TIED),
-    uses=["F.1", "F.8", "Beyond.level3"],
-    statement=r"T_2-T_1\ge\Omega(\mathrm{poly}(m)),\quad\hat{\mathcal L}^{(t)}\le O(1/\mathrm{poly}(m))\ \text{implies}\ t=\Theta(\mathrm{poly}(m))",
-    reading="Infinite width from random starts, n >= L^2 log m: all items of F.1 hold up to t = Theta(m), where the loss is 1/m^2.",
-)
-def phase_two_lasts(lab: Laboratory) -> dict[str, Verdict]:
-    """The same two measurements."""
-    return {"T_2 - T_1": items_at_hitting(lab), "the time of the loss": hitting(lab)}

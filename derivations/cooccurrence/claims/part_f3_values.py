@@ -13,10 +13,10 @@ from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
 from .book import book, toy_gram
 from .common_hypotheses import PHASES, TIED
-from .common_late import as_derived, at_time, hitting_time, irrelevant_part, over_networks, tied_points
+from .common_late import as_derived, at_hitting, at_time, hitting_time, irrelevant_part, over_networks, tied_points
 from .common_runs import ALL, SEEDS, T1, late, ordered, path, phase_two, scale_at
 from .part_b_c_system import values
-from .part_f2_classes import beta_grows
+from .part_f2_classes import beta_gain, beta_grows
 
 CLOSED = "17 and w_a w_b <= 9 with w = (2, 2, -3) are the limits by Beyond.svm, reached from below in n; a fifth more"
 
@@ -32,15 +32,6 @@ def at_late_times(lab: Laboratory, what: str, read: Callable[[Any], np.ndarray],
     points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", 1e6, float(held["m"]) ** 2, 5)]
     seen = over_networks(lab, what, points, lambda run, p: at_time(run, read(run), p["tau"]) / np.log(p["tau"]) ** 2)
     return seen.between(0, 1.2 * limit, CLOSED)
-
-
-def beta_gain(run: Any) -> np.ndarray:
-    """beta - beta(T_1) in units m1/beta(0), from T_1 on; at infinite width it is that of the squares of G."""
-    if isinstance(run, Sums):
-        gain = run.squares
-    else:
-        gain = np.einsum("i,kij,j->k", run.signs, run.changes["WW"], run.signs) * run.scale.B / run.scale.m1
-    return late(run, gain) - late(run, gain)[0]
 
 
 def beta_change(run: Any) -> np.ndarray:
@@ -188,15 +179,14 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
 )
 def irrelevant_bound(lab: Laboratory) -> Verdict:
     """The part at the time of loss = 1/m^2 over (L/n) log(t), which n >= L^2 log m makes O(1)."""
-    points = tied_points(lab)
 
     def part(run: Any, p: Any) -> float:
         end = hitting_time(run, p["m"])
         return at_time(run, late(run, irrelevant_part(run)), end) * p["n"] / (p["L"] * np.log(end))
 
-    seen = over_networks(lab, "the irrelevant part at T*, over (L/n) log(tau),", points, part)
+    seen = at_hitting(lab, "the irrelevant part at T*, over (L/n) log(tau),", part)
     tried = "tried: it grows like (L/n) log(t) by F.14, so that n >= L^2 log m is enough; F.14 is measured"
-    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & as_derived(lab, points[0])
+    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & as_derived(lab, seen.points[0])
     return found.adding(why_measured=tried)
 
 

@@ -15,18 +15,19 @@ from .book import book
 from .common_hypotheses import PHASES, TIED
 from .common_late import (
     as_derived,
+    at_hitting,
     at_time,
     derived_scores,
     hitting_time,
     integral,
     late_networks,
-    over_networks,
     tied_points,
 )
 from .common_limit import level_three, whole_six
 from .common_runs import ALL, SEEDS, T1, L, late, likely, ordered, path, phase_two
-from .part_f2_classes import TRAPPED, hitting
-from .part_f4_attention import one_sample, theta_without_tilde
+from .part_f2_classes import TRAPPED
+from .part_f4_scores import one_sample, theta_without_tilde
+from .part_f6_loss import hitting
 
 MONOTONE = {
     "A_21, A_12 increase": (("KQ", 1, 0, 1), ("KQ", 0, 1, 1)),
@@ -212,15 +213,14 @@ def worst_test_loss(run: Any, point: Mapping[str, Any]) -> np.ndarray:
 
 def test_decay(lab: Laboratory) -> Verdict:
     """The generalization loss at T*, where the training loss is 1/m^2, falls faster than 1/m."""
-    points = tied_points(lab)
 
     def loss(run: Any, p: Any) -> float:
         rows = late(run, np.log(worst_test_loss(run, p)))
         return float(np.exp(at_time(run, rows, hitting_time(run, p["m"]))))
 
-    seen = over_networks(lab, "the test loss at T*, with the worst words,", points, loss)
+    seen = at_hitting(lab, "the test loss at T*, with the worst words,", loss)
     tried = "tried: the decay follows from -(G_1 + G_3) and G_1 + G_2 + G_3 growing like log(t), which F.6 gives; F.6 is measured"
-    return (seen.order("m", -1, "O") & as_derived(lab, points[0])).adding(why_measured=tried)
+    return (seen.order("m", -1, "O") & as_derived(lab, seen.points[0])).adding(why_measured=tried)
 
 
 def irrelevant_scores(run: Any, tau: float) -> float:
@@ -241,9 +241,7 @@ def irrelevant_at_hitting(lab: Laboratory) -> Verdict:
         end = hitting_time(run, p["m"])
         return irrelevant_scores(run, end) / np.log(end) ** 2
 
-    seen = over_networks(
-        lab, "the largest C with an irrelevant word over its order and log^2", tied_points(lab), largest
-    )
+    seen = at_hitting(lab, "the largest C with an irrelevant word over its order and log^2", largest)
     because = "2 int tau g |G - F/L| dlog(tau), where tau g tends to at most 30 and |G - F/L| / log(tau) to at most 3 + 1/L (Beyond.svm); a twentieth more"
     found = seen.between(0, 1.05 * 30 * (3 + 1 / L), because) & one_sample(lab) & derived_scores(lab)
     return found.adding(why_measured=SIGNS_TRIED)

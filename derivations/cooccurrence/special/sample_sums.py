@@ -33,6 +33,7 @@ from ..laboratory import Laboratory
 from ..setting import CLASSES, SPECIAL, Scales
 
 RTOL = 1e-9
+SAMPLED = 1e-8  # of networks with random starts, whose smallest differences are 1e-5
 LONG = 1e-7  # of runs up to poly(m): relative errors of logarithms
 
 
@@ -107,6 +108,11 @@ class Sums:
         rest = 2 * moved * self.rest[0] + free * moved**2
         return np.asarray((self.special**2 - self.special[0] ** 2).sum(axis=1) + rest.sum(axis=1))
 
+    @property
+    def beta(self) -> np.ndarray:
+        """sigma_1^2 m m_1 and what it has gained, (k,)."""
+        return np.asarray(self.scale.B + self.scale.m1 * self.squares / self.scale.B)
+
     @cached_property
     def forces(self) -> np.ndarray:
         """sum of g y (G(key) - F/L)/n over the samples with both words, key and query, (k, 3, 3)."""
@@ -161,10 +167,18 @@ def run_sums(
     free = 0.0 if still else L - has.sum(axis=1)
     count = len(starts)
 
+    signed, pulls = -labels, labels * weights
+
     def velocity(s: float, flat: np.ndarray) -> np.ndarray:
-        x = flat.reshape(count, 3 + n)
-        pull = expit(-labels * (x[:, :3] @ has.T + x[:, 3:])) * labels * (weights * np.exp(s))
-        return np.hstack([pull @ has, pull * free]).ravel()
+        x, rates = flat.reshape(count, 3 + n), np.empty((count, 3 + n))
+        pull = x[:, :3] @ has.T
+        pull += x[:, 3:]
+        pull *= signed
+        expit(pull, out=pull)
+        pull *= pulls * np.exp(s)
+        np.matmul(pull, has, out=rates[:, :3])
+        np.multiply(pull, free, out=rates[:, 3:])
+        return rates.ravel()
 
     times, logs = np.array(taus), np.log1p(taus)
     run = solve_ivp(velocity, (0.0, logs[-1]), starts.ravel(), "DOP853", logs, rtol=rtol, atol=1e-2 * rtol)
@@ -190,11 +204,15 @@ def sampled_sums(
     free = np.repeat(L - has.sum(axis=1), [setting.class_sizes(n)[c] for c in CLASSES])
     deviation = scale.sigma0 * scale.sigma1 * np.sqrt(float(scale.m) * scale.m1) * np.sqrt([1.0, 1.0, 1.0, *free])
     starts = [np.random.default_rng(seed).standard_normal(3 + n) * deviation for seed in seeds]
-    return run_sums(lab, n, L, scale, np.array(starts), taus, rtol=RTOL if taus[-1] < 1e9 else LONG)
+    return run_sums(lab, n, L, scale, np.array(starts), taus, rtol=SAMPLED if taus[-1] < 1e9 else LONG)
+
+
+def irrelevant_start(run: Any) -> np.ndarray:
+    """Sums of G over the irrelevant words of each sample at the start of a course, (n,)."""
+    return np.asarray(np.where(run.tokens >= 3, run.G[0][run.tokens], 0.0).sum(axis=1))
 
 
 def sums_of(lab: Laboratory, run: Any) -> Sums:
     """The network of infinite width that starts from the sub-network values of a course."""
-    irrelevant = np.where(run.tokens >= 3, run.G[0][run.tokens], 0.0).sum(axis=1)
-    start = np.concatenate([run.G[0, :3], irrelevant])[None]
+    start = np.concatenate([run.G[0, :3], irrelevant_start(run)])[None]
     return run_sums(lab, run.n, run.L, run.scale, start, tuple(run.taus.tolist()))[0]

@@ -1,4 +1,4 @@
-"""Appendix F, attention in phase 2: scores, softmax, keys and queries, and how little they move the outputs."""
+"""Appendix F, scores in phase 2: their signs, rates and sizes, and those with irrelevant words."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ import numpy as np
 from odesys import FAILS, HOLDS, Measurement, Verdict, identity, measure
 
 from ..laboratory import Laboratory
-from ..special.ensembles import attention_change
-from ..special.quadratures import log_squared, quadrature_run
 from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
-from .common_late import as_derived, derived_scores, integral, over_networks, tied_points
-from .common_limit import states
+from .common_late import as_derived, at_hitting, derived_scores, integral, over_networks, tied_points
 from .common_runs import (
     ALL,
-    LAST,
     SIZES,
     T1,
-    always,
     late,
     likely,
     logarithm,
@@ -35,6 +30,8 @@ from .common_runs import (
 )
 from .part_f2_classes import LOGARITHM, MATRICES
 
+REACH = 1.05 * (3 + 1 / 4)  # of |G - F/L| over log(tau)
+GROWTH = "2 M P with M = max|G - F/L| at most 3 + 1/L and P, the integral of the mean of g, at most 17 in log(tau) by Beyond.svm, both from below; a twentieth more"
 SCORES = {"A_21": (1, 0, 1), "A_12": (0, 1, 1), "-A_31": (2, 0, -1), "-A_32": (2, 1, -1)}
 THETA_TILDE = "Theta stands for Theta tilde: the change grows like the square of log(t), as the proof has it"
 
@@ -126,13 +123,14 @@ def theta_without_tilde(lab: Laboratory, fixed: str = THEOREM) -> Verdict:
             m = float(p["m"])
             return score_changes(run, m**2)[k] / ((2 * np.log(m)) ** 2 if log else 1)
 
-        return over_networks(lab, what + (" and the square of the logarithm" if log else ""), points, read)
+        return at_hitting(lab, what + (" and the square of the logarithm" if log else ""), read)
 
     printed = over(0, False).order("m", 0)
     known = score_constants(points[0]["L"])
     right = as_derived(lab, points[0]) & same
     for k, top in enumerate((known["A_12"], -known["A_31"])):
         right = over(k, True).between(top / 2, 1.05 * top, COEFFICIENT) & right
+    right = right & all_times(lab)
     ends = over(0, False).means
     powers = [f"{float(points[k]['m']):.3g}" for k in (0, -1)]
     sentence = (
@@ -145,6 +143,28 @@ def theta_without_tilde(lab: Laboratory, fixed: str = THEOREM) -> Verdict:
     found = printed.correcting(fixed, right, THETA_TILDE).blaming("misprint", "theta-for-theta-tilde")
     more = r"C_{21}\sim(14-\tfrac7L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau,\ -C_{31}\sim(6+\tfrac{12}L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau\ \text{for}\ n/L\to\infty"
     return replace(found, sharpened=more).adding(why_measured=tried)
+
+
+def all_times(lab: Laboratory) -> Verdict:
+    """The largest change since T_1 of the nine scores between special words, and that of A_21, from 2 T_1 to m^2."""
+    held = tied_points(lab)[0]
+    points = [{**held, "tau": p["tau"]} for p in lab.draw.along("tau", 2 * T1, float(held["m"]) ** 2, 5)]
+
+    def since(run: Any, tau: float) -> np.ndarray:
+        rate = run.rate("KQ") * score_unit(run)
+        return integral(run, rate, tau) - integral(run, rate, T1)
+
+    top = over_networks(
+        lab,
+        "the largest of nine changes since T_1 over its order and log^2(tau)",
+        points,
+        lambda run, p: float(np.abs(since(run, p["tau"])).max()) / np.log(p["tau"]) ** 2,
+    )
+    low = over_networks(lab, "C_21 since T_1 over its order", points, lambda run, p: float(since(run, p["tau"])[1, 0]))
+    return top.between(0, 2 * 17 * 1.05 * REACH, GROWTH) & low.between(1, np.inf, AT_LEAST)
+
+
+AT_LEAST = "2 int S_1 (G_2 - F/L)/n dtau over [T_1, 2 T_1] at least, where the integrand is positive: S_1/n is above S_2/n >= 1/60 and the bracket above 1"
 
 
 def score_constants(length: int) -> dict[str, float]:
@@ -171,12 +191,14 @@ def irrelevant_change(run: Any, key: bool) -> float:
     return float(part.max() / irrelevant_order(run) / logarithm(run) ** 2)
 
 
+RARE = ("A_1_r1", "A_3_r1", "A_3_r4", "A_r1_1", "A_r1_3", "A_r4_3")
+
+
 def one_sample(lab: Laboratory) -> Verdict:
-    """n times the leading-order rate of a score with an irrelevant partner is the same expression at n = 12 and 18."""
-    small, large = lab.score_rates(12, 4), lab.score_rates(18, 4)
-    names = ["A_1_r1", "A_1_r4", "A_r1_1", "A_r1_3"]
-    gaps = {name: 12 * small[name] - 18 * large[name] for name in names if name in small}
-    return identity(gaps).proving("an irrelevant word is in one sample, whose weight is 1/n", n="12 and 18", L=4)
+    """n times the leading-order rate of a score with an irrelevant partner is the same expression at n = 6 and 12."""
+    small, large = lab.score_rates(6, 4), lab.score_rates(12, 4)
+    gaps = {name: 6 * small[name] - 12 * large[name] for name in RARE}
+    return identity(gaps).proving("an irrelevant word is in one sample, whose weight is 1/n", n="6 and 12", L=4)
 
 
 def rate_without_sample(lab: Laboratory, bound: Verdict) -> Verdict:
@@ -289,208 +311,3 @@ def scores_late_short(lab: Laboratory) -> dict[str, Verdict]:
         "target words": score_orders(lab, ("A_21", "A_12")),
         "common word": score_orders(lab, ("-A_31", "-A_32")),
     }
-
-
-SOFTMAX_TRIED = "tried: dp = p(ds - sum p ds) by G.1 (proved) with ds of F.16, whose rates at leading order are exact but have measured factors"
-OUTPUT_TRIED = "tried: |G| <= C log m and the rate of p of F.17 give it; item (i) of F.1 and F.17 are measured"
-KEYS_TRIED = "tried: row sums of D times the largest score at the start, as E.25 is certified up to T_1; later int |D| is of order log^2(t), which rests on F.7 and F.8"
-
-
-def attention_speed(run: Any, key: int) -> np.ndarray:
-    """d p(q mu1, k mu2 or mu3)/dt on I1, for mu3 on I2 too, over loss sigma_0^2 m / L^2, with its sign, in phase 2."""
-    rates, columns = run.attention_rate * run.scale.B, []
-    for kind in (1,) if key == 1 else (1, 2):
-        found = []
-        for i in run.classes[kind]:
-            tokens = run.tokens[i].tolist()
-            found.append(rates[:, i, tokens.index(0), tokens.index(key)])
-        mean = np.mean(found, axis=0) * run.L**2 / (run.loss * run.scale.k0)
-        columns.append(late(run, mean if key == 1 else -mean))
-    return np.concatenate(columns)
-
-
-def softmax_order(lab: Laboratory, key: int) -> Verdict:
-    """The exponent in m of the rate of p, printed -1/2; it is -1, as the proof has it."""
-    points = path(lab, "m")
-
-    def seen(p: Any) -> float:
-        return max(float(attention_speed(phase_two(run), key).max()) for run in networks(lab, p))
-
-    found = measure("the rate of p over loss sigma_0^2 m / L^2", points, lambda p: max(seen(p), 1e-300))
-    right = found.order("m", -1) & likely(
-        lab,
-        "the rate has the printed sign",
-        lambda r: (attention_speed(r, key) > 0).all(),
-        lambda r: attention_speed(r, key),
-        phase_two,
-        MATRICES,
-        LEADING,
-    )
-    fixed = r"\partial_tp=\pm\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}"
-    why = "a score is divided by sqrt(m) once more inside the softmax, as the proof has it"
-    printed = found.order("m", -0.5)
-    ends = [(float(p["m"]), float(v) * float(p["m"]) ** 0.5) for p, v in zip(points, found.values[:, 0], strict=True)]
-    sentence = (
-        f"at n = 30, L = 4 (all hypotheses hold) the rate over its printed order is {ends[0][1]:.2g} at m = {ends[0][0]:.2g} and "
-        f"{ends[-1][1]:.2g} at m = {ends[-1][0]:.2g}"
-    )
-    if printed.as_stated == FAILS:
-        printed = printed.witnessed(sentence, points[-1])
-    return printed.correcting(fixed, right, why).blaming("misprint", "root-m-in-F.17")
-
-
-@book.claim(
-    "F.17",
-    "Softmax in phase 2",
-    kind="order",
-    where="Corollary F.17",
-    parts=("target words", "common word", "irrelevant words", "largest change"),
-    hypotheses=PHASES,
-    uses=["F.16", "G.1", "G.2"],
-    expect="fails",
-    statement=r"\partial_tp_{q\leftarrow\mu,k\leftarrow\nu}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\ \partial_tp_{q\leftarrow\mu,k\leftarrow\mu_3}=-(\text{same}),\ |\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}+\widetilde O(\tfrac1{L\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ \max|p^{(t,i)}_{l_1,l_2}-p^{(0,i)}_{l_1,l_2}|\le O(\tfrac1{L^2})",
-    reading="mu, nu are mu1, mu2 and gamma is irrelevant; networks at n = 30, L = 4 up to tau = 10^3 with c_0 fixed, so sigma_0^2 m is.",
-)
-def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
-    """The four statements."""
-
-    def irrelevant(run: Any) -> np.ndarray:
-        rates = np.abs(run.attention_rate) * run.scale.B
-        chosen = ((run.tokens >= 3)[:, None, :] & (run.tokens < 2)[:, :, None]) * rates
-        s = run.scale
-        order = run.loss * (s.k0 / (run.n * np.sqrt(s.m) * run.L**2) + s.sigma0**2 / run.L)
-        return late(run, chosen.max(axis=(1, 2, 3)) / order)
-
-    def moved(run: Any) -> np.ndarray:
-        return late(run, np.abs(attention_change(run)).max(axis=(1, 2, 3)) * run.L**2)
-
-    return {
-        "target words": softmax_order(lab, 1),
-        "common word": softmax_order(lab, 2),
-        "irrelevant words": ordered(
-            lab, "the rate to its order", irrelevant, along=MATRICES, part=phase_two, why=SOFTMAX_TRIED
-        ),
-        "largest change": always(
-            lab, "L^2 |p - p(0)|", moved, 0, 1, "constant 1 in O(1/L^2)", along=MATRICES, why=SOFTMAX_TRIED
-        ),
-    }
-
-
-@book.claim(
-    "F.18",
-    "Attention does not move the outputs",
-    kind="order",
-    where="Corollary F.18",
-    parts=("o(1)",),
-    hypotheses=PHASES,
-    uses=["F.17", "F.10", "F.1"],
-    statement=r"\frac{\max_i\big|\sum_{l_1,l_2}G^{(t)}(X^{(i)}_{l_2})\partial_tp^{(t,i)}_{l_1,l_2}\big|}{\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle}\le o(1)\tfrac1n\sum_ig_i",
-    reading="The quotient falls at least like 1/m^2 at fixed c_0 along networks at n = 30, L = 4, up to tau = 10^3.",
-)
-def attention_part(lab: Laboratory) -> Verdict:
-    """Item (e) of Definition F.1 times m^2."""
-
-    def ratio(run: Any) -> np.ndarray:
-        part = np.abs(np.einsum("knlh,knh->kn", run.attention_rate, run.G[:, run.tokens])).max(axis=1) * run.scale.B
-        return late(run, part / run.beta / run.g.mean(axis=1) * float(run.scale.m) ** 2)
-
-    return ordered(lab, "m^2 times the quotient", ratio, along=MATRICES, part=phase_two, why=OUTPUT_TRIED)
-
-
-@book.claim(
-    "F.19",
-    "Keys and queries in phase 2",
-    kind="order",
-    where="Lemma F.19",
-    parts=("queries", "keys"),
-    hypotheses=PHASES,
-    uses=["C.4", "F.16", "F.8", "F.1"],
-    statement=r"|\nu^\top W_Q^{(t)\top}W_Q^{(t)}\mu-\nu^\top W_Q^{(T_1)\top}W_Q^{(T_1)}\mu|,\ |\nu^\top W_K^{(t)\top}W_K^{(t)}\mu-\nu^\top W_K^{(T_1)\top}W_K^{(T_1)}\mu|\le\widetilde O\big(\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)",
-    reading="Networks at n = 30, L = 4 up to tau = 10^3, with log^2 for the tilde.",
-)
-def keys_late(lab: Laboratory) -> dict[str, Verdict]:
-    """Changes since T_1 of both Gram matrices against the order."""
-
-    def change(run: Any, leaf: str) -> float:
-        table = run.changes[leaf][run.taus >= T1]
-        return float(np.abs(table - table[0]).max() * run.scale.B / run.scale.sigma0**2 / logarithm(run) ** 2)
-
-    what = "the change to its order"
-    return {
-        name: ordered(
-            lab,
-            what,
-            lambda run, leaf=leaf: change(run, leaf),  # type: ignore[misc]
-            along=MATRICES,
-            part=phase_two,
-            why=KEYS_TRIED,
-        )
-        for name, leaf in (("queries", "QQ"), ("keys", "KK"))
-    }
-
-
-@book.claim(
-    "Beyond.scores-log",
-    "How much attention learns",
-    kind="order",
-    origin="ours",
-    hypotheses=(),
-    uses=["Beyond.planar"],
-    statement=r"C_{21}\sim(14-\tfrac7L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau,\quad-C_{31}\sim(6+\tfrac{12}L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau",
-    reading="Coefficients of the square of the logarithm, for m and n to infinity, at L = 4.",
-)
-def score_logarithms(lab: Laboratory) -> Verdict:
-    """Second differences of the quadratures in log(tau) against the closed forms."""
-    points = [{"L": length, "tau": 1e12} for length in (4,)]
-
-    def gap(p: Any) -> float:
-        run = quadrature_run(lab, p["L"])
-        return max(abs(log_squared(run, name) * p["L"] - known) for name, known in score_constants(p["L"]).items())
-
-    seen = measure("the coefficients of ln^2(tau) less their closed forms", points, gap)
-    return seen.between(0, 0.02, "second differences at 1e4, 1e8, 1e12: the next order is ln(tau)/tau")
-
-
-@book.claim(
-    "Beyond.share",
-    "Attention's share of the loss decrease",
-    kind="order",
-    origin="ours",
-    hypotheses=PHASES,
-    uses=["Beyond.dissipation"],
-    statement=r"\frac{\mathrm{tr}\,\mathcal D\rho\mathcal D^\top+\mathrm{tr}\,\mathcal D^\top\kappa\mathcal D}{-\partial_t\hat{\mathcal L}}\le O(m^{-2})",
-    reading="The share of W_K and W_Q in the decrease of the loss, at fixed c_0.",
-)
-def attention_share(lab: Laboratory) -> Verdict:
-    """The share of the four terms of the dissipation identity along networks, times m^2."""
-
-    def share(run: Any) -> np.ndarray:
-        xi, D = run.forces
-        keys = np.einsum("kab,kbc,kac->k", D, run.tables["QQ"], D) + np.einsum("kba,kbc,kca->k", D, run.tables["KK"], D)
-        total = np.einsum("ka,ka->k", xi, run.G_rate) * run.scale.B
-        return late(run, keys / total * float(run.scale.m) ** 2)
-
-    return ordered(lab, "m^2 times the share of attention", share, along=MATRICES, part=phase_two, why=LOGARITHM)
-
-
-@book.claim(
-    "Beyond.level3",
-    "Networks tend to level 3",
-    kind="order",
-    origin="ours",
-    hypotheses=PHASES,
-    uses=["Beyond.planar"],
-    statement=r"\max_{k\le3}|G^{(t)}(\mu_k)-G^{(t)}_{\text{level 3}}(\mu_k)|=O(c_0)\quad(t=T_1\ \text{and}\ \tau=10^3)",
-    reading="At tau = 40 and 1000: what is left between wide networks and the limit m to infinity from zero is their start, of size c_0, whatever m.",
-)
-def level_three_reached(lab: Laboratory) -> Verdict:
-    """Distance of G on the three words from level 3 at T_1, over c_0."""
-
-    def distance(run: Any) -> float:
-        rows = states(lab, {"n": run.n, "L": run.L}, [T1, LAST])
-        known = np.array([[x["G_1"], x["G_1"], x["G_3"]] for x in rows])
-        c0 = run.scale.sigma0 * np.sqrt(run.L * float(run.scale.m))
-        own = run.G[[int(np.flatnonzero(run.taus == T1)[0]), -1], :3]
-        return float(np.abs(own - known).max() / c0)
-
-    return ordered(lab, "the distance from level 3 over c_0", distance, along=("m", "c0"), part=phase_two)

@@ -1,0 +1,71 @@
+"""Attention of networks of infinite width: the numbers of path matrices, and bounds that are above them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derivations.cooccurrence import setting
+from derivations.cooccurrence.claims.part_f2_classes import mirror_gap
+from derivations.cooccurrence.laboratory import Laboratory
+from derivations.cooccurrence.special.attention_sums import (
+    attention_pull,
+    irrelevant_softmax,
+    key_bound,
+    pulled,
+    reach,
+    softmax_bound,
+    softmax_rate,
+)
+from derivations.cooccurrence.special.ensembles import Sampled, attention_change, ensemble
+from derivations.cooccurrence.special.sample_sums import Sums, sampled_sums, sums_of
+
+TAUS = (0.0, 2.0, 10.0, 40.0, 200.0)
+Pair = tuple[Sampled, Sums]
+
+
+@pytest.fixture(scope="module", params=[(24, 4), (42, 5)])
+def pair(request: pytest.FixtureRequest) -> Pair:
+    """A wide network, and the one of infinite width from the same start, at two sizes."""
+    n, L = request.param
+    lab = Laboratory()
+    (run,) = ensemble(lab, n, L, setting.condition_one(L, 10**15, 4, 1e-4), (5,), TAUS)
+    return run, sums_of(lab, run)
+
+
+@pytest.mark.parametrize("read", [attention_pull, irrelevant_softmax, reach, pulled, softmax_bound])
+def test_both_kinds_of_networks_give_the_same_numbers(pair: Pair, read: Callable[[Any], np.ndarray]) -> None:
+    wide, sums = pair
+    assert read(sums)[1:] == pytest.approx(read(wide)[1:], rel=2e-4), "words of a sample differ by their starts, c_0"
+
+
+@pytest.mark.parametrize("key", [1, 2])
+def test_softmax_rates_are_those_of_path_matrices(pair: Pair, key: int) -> None:
+    wide, sums = pair
+    rows = [
+        wide.attention_rate[:, i, wide.tokens[i].tolist().index(0), wide.tokens[i].tolist().index(key)] * wide.scale.B
+        for i in wide.classes[1]
+    ]
+    own = softmax_rate(sums, 1, 0, key)
+    assert np.abs(own - np.transpose(rows))[1:].max() < 1e-5 * np.abs(own).max()
+
+
+def test_bounds_are_above_what_networks_do(pair: Pair) -> None:
+    wide, sums = pair
+    moved = np.abs(attention_change(wide)).max(axis=(1, 2, 3))
+    assert (moved[1:] <= softmax_bound(sums)[1:]).all() and moved[-1] > 1e-3 * softmax_bound(sums)[-1]
+    top = np.abs(wide.tables["KQ"][0]).max() / (wide.scale.sigma0**2 * np.sqrt(float(wide.scale.m)))
+    for leaf in ("KK", "QQ"):
+        change = wide.changes[leaf][-1] - wide.changes[leaf][3]
+        assert 0 < np.abs(change).max() * wide.scale.B / wide.scale.sigma0**2 <= top * key_bound(sums, 40.0)[-1]
+    quotient = 2 * sums.scale.sigma0**2 * reach(sums) ** 2 / sums.scale.B
+    assert (attention_pull(sums)[1:] <= quotient[1:]).all()
+
+
+def test_two_target_words_never_part_further_than_their_start_allows() -> None:
+    scale, taus = setting.condition_one(4, 10**15, 4, 1e-3), (0.0, 40.0, 1e3, 1e6, 1e12)
+    for run in sampled_sums(Laboratory(), 24, 4, scale, tuple(range(10)), taus):
+        assert (mirror_gap(run) <= 1 + 1e-9).all()
