@@ -113,9 +113,10 @@ def _write(path: Path, key: str, lab: BaseLaboratory, table: np.ndarray, reads: 
     check = _hash(key, json.dumps([table.tolist(), parts]))
     if _parts(lab, parts) == reads:
         keep_own(path, {"hash": check, "values": table.tolist(), "reads": parts})
-        files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for old in files[: MOST_FILES // 4] if len(files) > MOST_FILES else ():
-            old.unlink(missing_ok=True)
+        if len(os.listdir(path.parent)) > MOST_FILES:
+            files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+            for old in files[: MOST_FILES // 4]:
+                old.unlink(missing_ok=True)
 
 
 def _hash(*texts: str) -> str:
@@ -132,19 +133,23 @@ def _roots(lab: BaseLaboratory) -> tuple[Path, ...]:
     return engine, engine.with_name("numerics"), Path(str(sys.modules[type(lab).__module__].__file__)).parent
 
 
-def source_files(roots: tuple[Path, ...]) -> Iterator[Path]:
-    """All files of the roots that a result may depend on."""
-    for root in roots:
-        left_out = ("__pycache__", *(SHOWING if root == Path(__file__).parents[1] else ()))
-        for file in sorted(root.rglob("*")):
-            if file.is_file() and not any(part in left_out for part in file.relative_to(root).parts[:-1]):
-                yield file
+@cache
+def source_files(roots: tuple[Path, ...]) -> tuple[Path, ...]:
+    """All files of the roots that a result may depend on, as they were when first asked for."""
+    return tuple(file for root in roots for file in _files_of(root))
+
+
+def _files_of(root: Path) -> Iterator[Path]:
+    left_out = ("__pycache__", *(SHOWING if root == Path(__file__).parents[1] else ()))
+    for file in sorted(root.rglob("*")):
+        if file.is_file() and not any(part in left_out for part in file.relative_to(root).parts[:-1]):
+            yield file
 
 
 @cache
 def source_hash(roots: tuple[Path, ...]) -> str:
     """A hash of all files of the roots, with the interpreter and the libraries they use."""
-    files = list(source_files(roots))
+    files = source_files(roots)
     contents = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
     engine = Path(__file__).parents[1]
     own = [file for file in files if not file.is_relative_to(engine)]  # the engine's own are what it requires
