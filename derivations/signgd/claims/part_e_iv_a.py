@@ -9,16 +9,18 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, Witness, between, everywhere, refuted, undecided
+from odesys import Verdict, Witness, always_positive, between, everywhere, identity, refuted, sym, undecided
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, quiet_pairs, window
 from .common_hypotheses import CONDITION, inside_point
-from .common_path import CHECKS, TOLERANCES, TRIED, UNTIED, along, on_path
-from .part_e_bounds import WIDTHS, half_with_logarithm
+from .common_orders import given
+from .common_path import CHECKS, UNTIED, along, on_path
+from .common_reasons import TOLERANCES, TRIED
 from .part_e_iii import tilde
+from .part_e_softmax import WIDTHS, half_with_logarithm
 
 
 def _linear(record: Record) -> Verdict:
@@ -63,13 +65,13 @@ on_path(
 
 def _equal(record: Record) -> Verdict:
     s21 = record.seen.s21[window(record, record.T3, min(record.T4_minus, record.T4))]
-    return between("largest over smallest", s21.max(axis=1) / s21.min(axis=1), 1, 1.05)
+    return between("largest over smallest, minus 1", s21.max(axis=1) / s21.min(axis=1) - 1, 0, 0.05)
 
 
 def _law_33(record: Record) -> Verdict:
     part, case = window(record, record.T3, min(record.T4_minus, record.T4)), record.case
     law = 1 / (1 + np.exp(2 / pi * case.m_k * (record.run.times[part, None] * case.strength) ** 2))
-    return between("over (33)", record.seen.s21[part] / law, 0.95, 1.05)
+    return between("over (33), minus 1", record.seen.s21[part] / law - 1, -0.05, 0.05)
 
 
 on_path(
@@ -126,7 +128,7 @@ on_path(
     origin="proof",
     uses=["E.5", "IV.a-DEF"],
     statement=r"\varsigma_s\sum_iq_{si}^{(t)}\ge\tfrac1{\sqrt2}t\eta\sigma_ps(1\pm o(1)),\ t\in(T_3,T_4^-+1]",
-    reading="all neurons, o(1) as 1/100; n is odd along the path",
+    reading="all neurons, o(1) as 1/100; no vote is tied",
 )
 
 
@@ -206,7 +208,8 @@ on_path(
 def _signals_at_t4(record: Record, name: str, sign: int) -> Verdict:
     place, vote = record.run.index(record.T4_minus), record.vote(record.T2)
     t = record.run.times[place] * record.case.mu
-    return between("signal", sign * getattr(record.run, name)[place] * vote / t, 0.95, 1.05)
+    ratio = sign * getattr(record.run, name)[place] * vote / t
+    return between("signal over its law, minus 1", ratio - 1, -0.05, 0.05)
 
 
 on_path(
@@ -226,6 +229,39 @@ on_path(
 )
 
 
+@book.claim(
+    "E.26-step",
+    "Step of the query signal in Remark E.26",
+    kind="identity",
+    origin="proof",
+    where="Remark E.26, second line of its first display",
+    parts=["step"],
+    hypotheses=[],
+    uses=["E.23-24"],
+    expect="fails",
+    insensitive=NUMBERS,
+    statement=r"\langle w_{Q,s}^{(t)},\mu\rangle=\langle w_{Q,s}^{(t)},\mu\rangle+\mathrm{sgn}(\langle w_{Q,s}^{(t)},\mu\rangle)\eta\|\mu\|",
+    reading="t on the left is meant to be t + 1, as in Lemma E.23 and in the line below it",
+)
+def printed_step(lab: Laboratory) -> Verdict:
+    """Both sides differ by a step of the signal."""
+    q, eta, m = sym("q"), sym("eta"), sym("m")
+    apart = identity({"right minus left side": (q + eta * m) - q - eta * m})
+    positive = always_positive({"eta |mu|": eta * m}, ("eta", "m"))
+    sentence = "at <w_Q,s, mu> = 1, eta = 0.1, |mu| = 1 the left side is 1 and the right side 1.1"
+    if (apart & positive).as_stated != "holds":
+        return apart & positive
+    return (
+        refuted(Witness(sentence, {"eta": 0.1, "mu": 1}))
+        .correcting(
+            r"\langle w_{Q,s}^{(t+1)},\mu\rangle=\langle w_{Q,s}^{(t)},\mu\rangle+\mathrm{sgn}(\cdot)\eta\|\mu\|",
+            given(apart, "Lemma E.23"),
+            "it is Lemma E.23",
+        )
+        .blaming("misprint", "t-for-t-plus-1")
+    )
+
+
 def _time_order(record: Record) -> Verdict:
     """T_4^- over its order, with both bounds of the logarithm."""
     case = record.case
@@ -235,7 +271,8 @@ def _time_order(record: Record) -> Verdict:
 
 def _value_at_t4(record: Record) -> Verdict:
     last = record.seen.s21[record.run.index(record.T4_minus)]
-    return between("exponent", np.log(last) / log(record.case.n / record.case.strength), 0.5, 2)
+    exponent = between("exponent", np.log(last) / log(record.case.n / record.case.strength), 0.5, 2)
+    return exponent & between("s21", last, 0, 0.01)
 
 
 def _near_half(record: Record) -> Verdict:
@@ -258,7 +295,7 @@ CHECKS.update({f"4.5: {part}": check for part, check in DECAY.items()})
     uses=["E.20", "E.21", "E.25", "E.14"],
     expect="fails",
     statement=r"T_4^-=\tilde\Theta(\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1});\ s_{i,21}=\exp(-O(m_kt^2\eta^2\sigma_p^2s^2))\ \text{on}\ [T_3,T_4^-],\ s_{i,21}^{(T_4^-)}=\exp(O(\log\tfrac{n\|\mu\|}{\sigma_ps}))=o(1);\ s_{i,11}=\tfrac12\pm o(1)",
-    reading="constants 1/2 and 2 in the orders at two sizes, exponents are not swept; at T_3 the display says 1, where Lemma 4.4 (3) has 1/2",
+    reading="constants 1/2 and 2 in the orders at three sizes, exponents are not swept; at T_3 the display says 1, where Lemma 4.4 (3) has 1/2",
 )
 def decay(lab: Laboratory) -> dict[str, Verdict]:
     """Runs for three parts; at T_3 the exponent tends to 0 and s_21 to 1/2."""
