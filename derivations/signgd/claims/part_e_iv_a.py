@@ -9,14 +9,13 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, Witness, always_positive, between, everywhere, identity, refuted, sym, undecided
+from odesys import Verdict, Witness, between, everywhere, refuted, undecided
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, quiet_pairs, window
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import given
 from .common_path import CHECKS, UNTIED, along, on_path
 from .common_reasons import TOLERANCES, TRIED
 from .part_e_iii import tilde
@@ -225,41 +224,8 @@ on_path(
     kind="order",
     uses=["E.23-24", "E.25"],
     statement=r"t^*=T_4^-;\ q_{s\mu}^{(T_4^-)}=\varsigma_sT_4^-\eta\|\mu\|(1\pm o(1)),\ k_{s\mu}^{(T_4^-)}=-\varsigma_sT_4^-\eta\|\mu\|(1\pm o(1))",
-    reading="o(1) as 1/20 for all neurons, C_3 = 2; it is (beta_mu + 2 T_2)/T_4^-",
+    reading="o(1) as 1/20 for all neurons, C_3 = 2; it is (beta_mu + 2 T_2)/T_4^-; a display before it prints t for t + 1 on a left side",
 )
-
-
-@book.claim(
-    "E.26-step",
-    "Step of the query signal in Remark E.26",
-    kind="identity",
-    origin="proof",
-    where="Remark E.26, second line of its first display",
-    parts=["step"],
-    hypotheses=[],
-    uses=["E.23-24"],
-    expect="fails",
-    insensitive=NUMBERS,
-    statement=r"\langle w_{Q,s}^{(t)},\mu\rangle=\langle w_{Q,s}^{(t)},\mu\rangle+\mathrm{sgn}(\langle w_{Q,s}^{(t)},\mu\rangle)\eta\|\mu\|",
-    reading="t on the left is meant to be t + 1, as in Lemma E.23 and in the line below it",
-)
-def printed_step(lab: Laboratory) -> Verdict:
-    """Both sides differ by a step of the signal."""
-    q, eta, m = sym("q"), sym("eta"), sym("m")
-    apart = identity({"right minus left side": (q + eta * m) - q - eta * m})
-    positive = always_positive({"eta |mu|": eta * m}, ("eta", "m"))
-    sentence = "at <w_Q,s, mu> = 1, eta = 0.1, |mu| = 1 the left side is 1 and the right side 1.1"
-    if (apart & positive).as_stated != "holds":
-        return apart & positive
-    return (
-        refuted(Witness(sentence, {"eta": 0.1, "mu": 1}))
-        .correcting(
-            r"\langle w_{Q,s}^{(t+1)},\mu\rangle=\langle w_{Q,s}^{(t)},\mu\rangle+\mathrm{sgn}(\cdot)\eta\|\mu\|",
-            given(apart, "Lemma E.23"),
-            "it is Lemma E.23",
-        )
-        .blaming("misprint", "t-for-t-plus-1")
-    )
 
 
 def _time_order(record: Record) -> Verdict:

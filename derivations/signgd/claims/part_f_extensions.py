@@ -133,7 +133,7 @@ def large_scale_display(lab: Laboratory) -> Verdict:
         "4 log(1/eps) |mu| / (sigma_p s), the left side itself: the quotient is 1 for every n and d"
     )
     return (
-        refuted(Witness(sentence, {"epsilon": 0.1}), order.evidence)
+        refuted(Witness(sentence, {"epsilon": "1/10"}), order.evidence)
         .correcting(
             r"\sigma_0=\omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ \text{the same}",
             order.proving("the quotient of the sides is a constant over c, which tends to 0 as c grows"),
