@@ -44,6 +44,7 @@ TRIED_FOR = {  # by claim, where more is known than the file says
     "E.4": "the upper bound for all times is certified; the lower one is that of E.2 and of pairs with one sign",
     "E.9": "the upper bound follows from Eq. (9) and C.4, as in E.4; that no pair turns needs w_i > 0 and a softmax near "
     "1/2 up to T_3^+, where E.14 fails as printed",
+    "E.10": "follows from E.9 by adding up, and E.9 is measured",
     "4.4(2)": "follows from E.12 by algebra once the vote decides the signals, which is measured (E.11)",
     "E.26": "that t* = T_4^- follows from E.25 by algebra; sizes of signals follow from E.23-24, which are measured",
     "App.E.1-times-IV": "T_4^- < T_4 follows from E.25 and T_4^+ < T_4 from E.36 and E.25 by algebra; both are measured",
@@ -65,6 +66,7 @@ TILDE = ("s^(-1/2) log d", "what a tilde hides, with the first power of log d")
 TWO_STEPS = (0.05, "two steps of the integrator and the next order")
 TOLERANCES: dict[str, tuple[Any, ...]] = {  # with reasons
     "4.2": (0.01, "delta = 1/100 of the printed probability 1 - delta for a pair, and five standard errors of a share"),
+    "E.10": (1e-9, "rounding of sums of at most n numbers, of the size t eta sigma_p s"),
     **dict.fromkeys(("IV.a-A", "IV.b"), TILDE),
     **{id: (0.05, SMALL) for id in ("E.20", "E.26", "E.28")},
     **{id: (0.01, SMALL) for id in ("Eq.37", "E.42", "Thm.3.2(4)", "Thm.3.2-order", "4.5", "Thm.3.2")},

@@ -12,8 +12,6 @@ from odesys import (
     Witness,
     always_positive,
     certified,
-    equal,
-    graph,
     num,
     refuted,
     sym,
@@ -116,28 +114,6 @@ def signals_stay(lab: Laboratory) -> dict[str, Verdict]:
 def signals_stay_to_the_end(lab: Laboratory) -> Verdict:
     """As Lemma E.7."""
     return _near_start(lab)
-
-
-@book.claim(
-    "E.10",
-    "Sums go on growing",
-    kind="inequality",
-    where="Remark E.10, with Eq. (22)",
-    parts=["sums"],
-    hypotheses=[],
-    uses=["E.9", "E.5"],
-    statement=r"\sum_i\langle w_{Q,s}^{(t)},y_i\xi_i\rangle,\ \sum_i\langle w_{K,s}^{(t)},y_i\xi_i\rangle\ \text{keep their dynamics on}\ [T_2,T_3^+]",
-    reading="what Lemma E.9 implies: while every summand moves in its own direction the sum moves by eta times the vote",
-)
-def sums_grow(lab: Laboratory) -> Verdict:
-    """Three summands."""
-    q, l = [sym(f"q{i}") for i in range(3)], [sym(f"l{i}") for i in range(3)]
-    pairs = {}
-    for votes in ((1, 1, 1), (1, 1, -1), (1, -1, -1)):
-        moved = graph.add(a + e * b for a, b, e in zip(q, l, votes, strict=True))
-        pairs[str(votes)] = moved - graph.add(q), graph.add(e * b for e, b in zip(votes, l, strict=True))
-    found = (constant_moves(lab) & equal(pairs)).proving(MOVES, "the sum of moves of constant sign is constant", n=3)
-    return given(found, "Lemma E.9")
 
 
 @book.claim(
