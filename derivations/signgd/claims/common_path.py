@@ -224,7 +224,11 @@ def along(
         else:
             verdict = undecided(f"what is printed as o(1) does not fall along the path: {said}")
     seen = _trend(name, events, cases, runs)
-    trend = [f"{line}; {share}".replace(": ;", ":") for line, share in zip(seen, shares, strict=True)]
+    likely = [" to ".join(f"{end:.3g}" for end in one.details["interval_99.9"]) for one in found]
+    trend = [
+        f"{line}; {share}, probability {interval}".replace(": ;", ":")
+        for line, share, interval in zip(seen, shares, likely, strict=True)
+    ]
     left = {
         f"{c.number} {c.name}": " to ".join(f"{c.ratio_at(p):.3g}" for p in (where[0], where[-1]))
         for c in CONDITION_3_1

@@ -112,6 +112,7 @@ def test_no_claim_holds_on_runs_outside_the_condition_without_its_table(monkeypa
                 assert leaf.regime is not None and leaf.regime.where == "approached", claim.id
                 assert set(leaf.regime.violated) == {"m_k >= log d", "n >= m_k^4"}, claim.id
                 assert len(leaf.details["trend"]) == len(path.SIZES) >= 3, claim.id
+                assert all("40 of 40 seeds, probability 0.8" in line for line in leaf.details["trend"]), claim.id
                 assert len(leaf.details["ratios_of_condition"]) == len(CONDITION_3_1), claim.id
                 assert leaf.tolerance is not None or claim.id == "E.3", claim.id
     assert len(ids) > 40
