@@ -16,7 +16,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 E.4 App.E.1-cases",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
     (
@@ -37,18 +37,18 @@ REASONS = (
     ),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-12 Eq.11-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-12 Eq.11-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation App.E.1-cases",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
         "frozen",
-        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation App.E.1-cases",
         "any positive weights a_i, b_i will do",
     ),
     ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
     (
         "temperature",
-        "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation",
+        "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation App.E.1-cases",
         "a positive factor of the logits changes no sign, and no identity that is written in softmax weights",
     ),
     ("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys"),
@@ -102,7 +102,7 @@ REASONS = (
     ),
     (
         "noise",
-        "E.41 Thm.3.2(1) Thm.3.2(4) Thm.3.2-order E.42 App.E.1-times-IV E.21 E.22 E.36",
+        "E.41 Thm.3.2(1) Thm.3.2(4) Thm.3.2 Thm.3.2-order E.42 App.E.1-times-IV E.21 E.22 E.36",
         "a third of the speed changes constants that have room, not exponents or limits",
     ),
     (
@@ -149,7 +149,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "Thm.3.2(1) Thm.3.2(2) E.41 E.42 Thm.3.2(4) Thm.3.2-order 4.8(1) F.1a",
+        "Thm.3.2(1) Thm.3.2(2) E.41 E.42 Thm.3.2(4) Thm.3.2 Thm.3.2-order 4.8(1) F.1a",
         "flips come 64 times earlier, and the statement is about times after them",
     ),
     (
