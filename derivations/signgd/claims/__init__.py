@@ -12,7 +12,11 @@ from . import (
     part_e_iii,
     part_e_iv_a,
     part_e_iv_b_c,
+    part_e_later,
     part_e_logic,
+    part_e_pairs,
+    part_e_softmax,
+    part_e_values,
     part_e_votes,
     part_f_extensions,
 )

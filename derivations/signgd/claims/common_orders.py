@@ -9,6 +9,11 @@ from odesys import Verdict, decided
 from ..special.conditions import POWER
 
 EVERY = "every"
+MOVES = "an inner product with mu moves by eta |mu| in a step, one with y_i xi_i by eta |xi_i|_1, Eq. (8) and (9)"
+VALUES = "values move by 2 eta |mu| and 2 eta |xi_i|_1 in each step, Eq. (14) and (15)"
+NORMS = "|xi_i|_1 is between sigma_p s / sqrt2 and sigma_p s, and near (2/pi)^(1/2) sigma_p s, Lemma C.4"
+QUARTER = "|sigmoid(z) - 1/2| <= |z| / 4"
+root_half, root_two = (Fraction(7, 10), Fraction(17, 12))  # below 1/sqrt2, above sqrt2
 SIZES = {"n": EVERY, "d": EVERY, "m_k": EVERY, "m_v": EVERY}
 
 

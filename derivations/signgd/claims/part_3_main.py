@@ -31,7 +31,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case, published
 from ..special import stages, watched_runs
-from ..special.conditions import CONDITION_3_1, condition_point, satisfying
+from ..special.conditions import CONDITION_3_1, beside, condition_point, satisfying
 from ..special.mean_field import MeanField, loss
 from ..special.toy_network import on_section
 from ..special.watched_runs import Record
@@ -174,7 +174,7 @@ on_path(
     origin="proof",
     uses=["E.25", "E.36"],
     statement=r"T_4^-<T_4^+<T_4",
-    reading="T_4^- and T_4^+ from their definitions, at every step; C_3 = 2",
+    reading="T_4^- and T_4^+ from their definitions, at every step; C_3 = 2; the overview prints (1 + theta_c) T_2^- for (1 + theta_c) T_4^-",
 )
 
 
@@ -272,6 +272,36 @@ on_path(
     same_as="E.42",
     statement=r"s_{i,11}^{(T_{\rm attn})},s_{i,21}^{(T_{\rm attn})}=o(1),\quad T_{\rm attn}=\tilde O(\eta^{-1}m_k^{-1/2}\sigma_p^{-1/2}s^{-1/2}\|\mu\|^{-1/2})",
     reading="T_attn of Lemma E.42 with the constant 1, o(1) as 1/100, all samples; the printed probability is 1 - n^(-1/3)",
+)
+
+
+def _values_at_T(record: Record) -> Verdict:
+    """(3): values of the noise at least 1 and of the signal at most a tenth, at T for epsilon = 1/100."""
+    now = record.run.state(record.run.index(end_time(record, PATH_EPSILONS[-1])))
+    return between("<v, xi_i>", now.v, 1, np.inf) & between("<v, mu>", [abs(now.v_mu)], 0, 0.1)
+
+
+def _whole_theorem(record: Record) -> Verdict:
+    return (
+        _losses(record)
+        & _fresh_losses(record, 0.1, 2)
+        & _values_at_T(record)
+        & _attends(record, "s11")
+        & _attends(record, "s21")
+    )
+
+
+on_path(
+    "Thm.3.2",
+    "All of Theorem 3.2 in one run",
+    {"(1) to (4) together": _whole_theorem},
+    printed=lambda case: 1 - case.n ** (-1 / 3),
+    where="Theorem 3.2, probability of its four statements together",
+    kind="probability",
+    main=True,
+    uses=["Thm.3.2(1)", "Thm.3.2(2)", "Thm.3.2(3)", "Thm.3.2(4)"],
+    statement=r"P\big((1),(2),(3),(4)\big)\ge1-n^{-1/3}",
+    reading="one run has all: losses at T for epsilon = 1/10, 1/100, test loss in [0.1, 2], <v, xi_i> >= 1, |<v, mu>| <= 1/10, attention below 1/100",
 )
 
 
@@ -381,6 +411,7 @@ def finite_step(lab: Laboratory) -> Verdict:
     def runs(point: object, seeds: Sequence[int]) -> list[float]:
         return [deviation(record) for record in watched_runs.descents(case, seeds, eta, 700, rules)]
 
-    return over_seeds("largest relative deviation", [FINITE], runs, lab.draw.seeds(20)).between(
+    found = over_seeds("largest relative deviation", [FINITE], runs, lab.draw.seeds(20)).between(
         0, 0.1, "the mean field replaces m_k = 100 neurons by their mean: one over the root of m_k"
     )
+    return found.adding(condition_3_1=beside(case, eta))

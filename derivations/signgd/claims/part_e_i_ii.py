@@ -8,13 +8,15 @@ from math import sqrt
 import flint
 import numpy as np
 
-from odesys import Hypothesis, Verdict, always_positive, between, everywhere, sym
+from odesys import ZERO, Hypothesis, Verdict, always_positive, between, enumerate_all, everywhere, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
-from .common_checks import later, never, opposite, window
+from .common_checks import never, opposite, window
 from .common_path import STEP, UNTIED, on_path
+from .part_d_gradients import constant_moves
+from .part_d_recursion import gauge
 
 root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
 
@@ -28,56 +30,59 @@ def _aligned(record: Record) -> Verdict:
 
 
 def _kept(record: Record) -> Verdict:
-    """Pairs of one sign keep it with probability 1 - delta each, delta = 1/10."""
+    """Pairs of one sign keep it with probability 1 - delta each, delta = 1/100, up to five standard errors."""
     now, same = record.run.at(3 * record.T2_prime), ~opposite(record)
-    return between("kept", [(np.sign(now.q) == np.sign(record.start.state.q))[same].mean()], 0.9, 1)
+    least = 0.99 - 5 * sqrt(0.01 * 0.99 / same.sum())
+    return between("kept", [(np.sign(now.q) == np.sign(record.start.state.q))[same].mean()], least, 1)
 
 
-def _fair_outcome(record: Record) -> Verdict:
-    """The share of + among the opposite pairs is 1/2 up to four standard errors."""
-    now, other = record.run.at(3 * record.T2_prime), opposite(record)
-    count = int(other.sum())
-    return between("share of + minus 1/2", [(now.q[other] > 0).mean() - 0.5], -2 / sqrt(count), 2 / sqrt(count))
+def _fair_outcome(lab: Laboratory) -> Verdict:
+    """The other sign of a neuron is as likely, and its run has the other signs."""
+    moving = enumerate_all(
+        [name for name in lab.arguments() if name[0] in "qk"],
+        lambda name: lab.arguments()[name] is not ZERO,
+        "arguments",
+    )
+    return (gauge(lab) & moving).proving(
+        "(w_Q,s, w_K,s) and its negative have the same law and the same pairs with opposite signs",
+        "the recursion of the negative start is the negative of the recursion (Beyond.gauge), so + and - end equally often: "
+        "1/2 each where the pair ends with one sign, which is the part 'aligned'",
+    )
 
 
 on_path(
     "4.2",
     "Signs of query and key noise align",
-    {"aligned": _aligned, "(1) same signs are kept": _kept, "(2) opposite signs": _fair_outcome},
+    {"aligned": _aligned, "(1) same signs are kept": _kept},
+    proved={"(2) opposite signs": _fair_outcome},
     main=True,
     where="Lemma 4.2",
     printed=lambda case: 0.9,
     kind="probability",
     uses=["E.2", "E.3", "E.6"],
     statement=r"\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",
-    reading="all pairs are aligned; in (1) a pair keeps its sign with probability 1 - delta, delta = 1/10; in (2) four standard errors for O(delta)",
+    reading="aligned: all pairs at once; (1) for each pair with probability 1 - delta, delta = 1/100; (2) for each pair, 1/2 by symmetry",
 )
 
 
 def pair_times(record: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For every opposite pair the first times of equal signs, of equal moves, and of both with moves of that sign."""
-    start, out = record.start.state, []
-    found: dict[tuple[int, int], list[tuple[float, str]]] = {}
-    for kind in ("q", "k", "q zero", "k zero"):
-        e = record.events[kind].within(0, 20 * record.T2_prime)
-        for t, r, i in zip(e.theta, e.neuron, e.sample, strict=True):
-            found.setdefault((int(r), int(i)), []).append((float(t), kind))
-    for r, i in np.argwhere(opposite(record)):
-        sign = {"q": np.sign(start.q[r, i]), "k": np.sign(start.k[r, i])}
-        move = {x: record.first[x][r, i] for x in "qk"}
-        times = [np.inf] * 3
-        history = sorted(found.get((int(r), int(i)), []))
-        for t in sorted({0.0, *(when for when, _ in history)}):
-            for when, kind in history:
-                if when == t:
-                    table = sign if kind.endswith("zero") else move
-                    table[kind[0]] = -table[kind[0]]
-            facts = (sign["q"] == sign["k"], move["q"] == move["k"], sign["q"] == sign["k"] == move["q"] == move["k"])
-            for number, fact in enumerate(facts):
-                if fact and times[number] == np.inf:
-                    times[number] = t
-        out.append(times)
-    one, two, three = np.array(out).T
+    start, kinds = record.start.state, ("q", "k", "q zero", "k zero")
+    table = np.stack([record.first["q"], record.first["k"], np.sign(start.q), np.sign(start.k)])
+    parts = [record.events[kind].within(0, 20 * record.T2_prime) for kind in kinds]
+    when = np.concatenate([part.theta for part in parts])
+    which = np.repeat(np.arange(4), [len(part) for part in parts])
+    neuron, sample = (np.concatenate([getattr(part, name) for part in parts]) for name in ("neuron", "sample"))
+    times = np.full((3, *start.q.shape), np.inf)
+    for t in np.unique([0.0, *when]):
+        now = when == t
+        table[which[now], neuron[now], sample[now]] *= -1
+        places = (slice(None), slice(None)) if t == 0 else (neuron[now], sample[now])
+        move_q, move_k, sign_q, sign_k = (row[places] for row in table)
+        facts = sign_q == sign_k, move_q == move_k, (sign_q == sign_k) & (sign_k == move_q) & (move_q == move_k)
+        for number, fact in enumerate(facts):
+            times[number][places] = np.where(fact, np.minimum(times[number][places], t), times[number][places])
+    one, two, three = times[:, opposite(record)]
     return one, two, three
 
 
@@ -152,9 +157,15 @@ on_path(
 )
 
 
-def _upper_for_ever(record: Record) -> Verdict:
-    part = later(record, 12 * record.T2_prime)
-    return between("size", record.sizes[:, part] / (record.run.times[part] * record.case.strength), 0, 2)
+def _upper_for_ever(lab: Laboratory) -> Verdict:
+    """2 t minus beta_xi + t, in units with eta sigma_p s = 1, for t = T_2' + x and beta_xi = T_2'/sqrt2 <= 5/7 T_2'."""
+    T, x = sym("T"), sym("x")
+    room = always_positive({"room": 2 * (T + x) - (T / root_two_low + T + x)}, ("T",), ("x",))
+    bound = at_most(ball(root_two_low), flint.arb(2).sqrt())
+    return (room & bound & constant_moves(lab)).proving(
+        "a start is at most beta_xi = T_2' eta sigma_p s / sqrt2",
+        "a step moves by eta |xi_i|_1, at most eta sigma_p s by Lemma C.4 (Eq. (9))",
+    )
 
 
 def _all_sizes(record: Record) -> Verdict:
@@ -167,12 +178,12 @@ on_path(
     "All pairs after Stage II",
     {
         "(21)": _all_sizes,
-        "upper bound for later times": _upper_for_ever,
     },
+    proved={"upper bound for later times": _upper_for_ever},
     where="Remark E.4, Eq. (21)",
-    uses=["E.2", "E.3"],
+    uses=["E.2", "E.3", "C.4", "Eq.8-9"],
     statement=r"t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps\ (21);\ \text{the upper bound for all later}\ t",
-    reading="all pairs; T_2^+ is T_2 here, the upper bound to the end of the run",
+    reading="all pairs; T_2^+ is T_2 in runs; the upper bound for all t >= T_2', by the length of moves",
 )
 
 
@@ -220,7 +231,7 @@ on_path(
     where="Lemma E.5",
     uses=["E.4", "E.6", "C.5", "E.5-requirement"],
     statement=r"\Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",
-    reading="all neurons; n is odd along the path, so that no vote is tied; T_2^+ is T_2 here",
+    reading="all neurons; no vote is tied; T_2^+ is T_2 here",
 )
 
 on_path(
@@ -233,7 +244,7 @@ on_path(
     uses=["E.5"],
     same_as="E.5",
     statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
-    reading="all neurons at T_2; n is odd along the path, so that no vote is tied",
+    reading="all neurons at T_2; no vote is tied",
 )
 
 

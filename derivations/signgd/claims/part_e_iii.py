@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import log, sqrt
 
+import numpy as np
+
 from odesys import Verdict, Witness, always_positive, between, everywhere, identity, refuted, sym
 
 from ..laboratory import Laboratory
@@ -38,6 +40,26 @@ on_path(
     uses=["E.4", "E.14"],
     statement=r"t\in[T_2,T_3^+]:\ q=_{\rm sgn}k,\ \text{both grow by}\ \eta\|\xi_i\|_1,\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off its proof; T_3^+ is 2 T_3 here",
+)
+
+
+def _sums_go_on(record: Record) -> Verdict:
+    """Sums of noise over samples move by eta times the vote of T_2; deviations over t sigma_p s."""
+    part = window(record, record.T2, 2 * record.T3)
+    times, vote = record.run.times[part], np.sign(record.run.q[part][0]) @ record.start.l1
+    law, scale = (times - times[0])[:, None] * vote, times[:, None] * record.case.strength
+    sums = [x[part].sum(axis=2) for x in (record.run.q, record.run.k)]
+    return between("move minus its law", np.stack([(x - x[0] - law) / scale for x in sums]), -1e-9, 1e-9)
+
+
+on_path(
+    "E.10",
+    "Sums go on growing",
+    {"sums": _sums_go_on},
+    where="Remark E.10, with Eq. (22)",
+    uses=["E.9", "E.5"],
+    statement=r"\sum_i\langle w_{Q,s}^{(t)},y_i\xi_i\rangle,\ \sum_i\langle w_{K,s}^{(t)},y_i\xi_i\rangle\ \text{keep their dynamics on}\ [T_2,T_3^+]",
+    reading="both sums of every neuron move by eta times the vote of T_2, to rounding; T_3^+ is 2 T_3 here",
 )
 
 

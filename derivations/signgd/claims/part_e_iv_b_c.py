@@ -14,7 +14,8 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_checks import later, never, window
-from .common_path import ALIGNED, STEP, THETA_C, UNTIED, on_path
+from .common_path import ALIGNED, STEP, UNTIED, on_path
+from .common_reasons import SMALLEST_THETA_C, THETA_C
 from .part_e_iii import tilde
 
 LATE = 1.9  # (1 + theta), theta a large constant in (0, 1)
@@ -49,7 +50,7 @@ def _linear(record: Record, low: float, high: float, unaligned: bool) -> Verdict
     return (
         between("query noise", (query - 1) / tilde(record), -1, 1)
         & between("key noise", (key - 1) / tilde(record), -1, 1)
-        & between("query signal", record.run.q_mu[part] * sign / times[:, None], 0.95, 1.05)
+        & between("query signal over its law, minus 1", record.run.q_mu[part] * sign / times[:, None] - 1, -0.05, 0.05)
     )
 
 
@@ -83,7 +84,8 @@ def _noise_at_t4(record: Record) -> Verdict:
 def _signals_at_t4(record: Record) -> Verdict:
     place = record.run.index(record.T4_minus)
     now, t, vote = record.run.state(place), record.run.times[place], record.vote(record.T2)
-    return between("signals", np.stack([now.q_mu, -now.k_mu]) * vote / (t * record.case.mu), 0.95, 1.05)
+    ratio = np.stack([now.q_mu, -now.k_mu]) * vote / (t * record.case.mu)
+    return between("signals over their law, minus 1", ratio - 1, -0.05, 0.05)
 
 
 on_path(
@@ -100,11 +102,11 @@ on_path(
 
 
 def _t4_plus(record: Record) -> Verdict:
-    return between("T4+/T4-", [record.T4_plus / record.T4_minus], 1, STEP * (1 + THETA_C))
+    return between("T4+/T4-", [record.T4_plus / record.T4_minus], 1, STEP * (1 + SMALLEST_THETA_C))
 
 
-def _condition_42(record: Record, high: float) -> Verdict:
-    low = STEP * (1 + THETA_C) * record.T4_minus
+def _condition_42(record: Record, theta_c: float, high: float) -> Verdict:
+    low = STEP * (1 + theta_c) * record.T4_minus
     rows = record.series[(record.series[:, 0] >= low) & (record.series[:, 0] <= high)]
     return between("(42)", rows[:, 3], -np.inf, 0)
 
@@ -114,14 +116,16 @@ on_path(
     "Upper bound of T_4^+",
     {
         "(43)": _t4_plus,
-        "(42) persists": lambda record: _condition_42(record, (2 - THETA_C) * record.T4_minus),
+        "(42) persists": lambda record: _condition_42(
+            record, SMALLEST_THETA_C, (2 - SMALLEST_THETA_C) * record.T4_minus
+        ),
     },
     supposing=[UNTIED, ALIGNED],
     where="Lemma E.36",
     kind="existence",
     uses=["Eq.44", "E.27", "E.21"],
     statement=r"0.99(1+\theta_c)-O(\theta_c/\sqrt{m_k})>1\ \Rightarrow\ T_4^+\le(1+\theta_c)T_4^-\ (43);\ (42)\ \text{on}\ [(1+\theta_c)T_4^-,(2-\theta_c)T_4^-]",
-    reading="theta_c = 1/4, which other runs had asked for; a smaller theta_c needs a larger power of n in d (E.36-requirement) than the path has",
+    reading="theta_c = 1/5, so every larger one too; T_4^+/T_4^- tends to (4/3)^1/2 along d ~ n^10, a smaller theta_c needs a larger power (E.36-requirement)",
 )
 
 
@@ -240,7 +244,7 @@ on_path(
         "C(t)": lambda record: _queries_before(record) & _after(record, "q", (2 + 3 * THETA_C) * record.T4_minus),
         "G(t)": lambda record: _linear(record, STEP * (1 + THETA_C) * record.T4_minus, record.T4, False),
         "signals": lambda record: _stage_c(record, dict.fromkeys(("q_mu", "k_mu", "q_mu zero", "k_mu zero"))),
-        "H(t)": lambda record: _condition_42(record, record.T4),
+        "H(t)": lambda record: _condition_42(record, THETA_C, record.T4),
     },
     supposing=[UNTIED, ALIGNED],
     where="Appendix E.7.3, A(t) to H(t)",

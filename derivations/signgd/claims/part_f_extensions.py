@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 
-from odesys import ZERO, Node, Verdict, always_positive, certified, equal, graph, identity, num, sym
+from odesys import ZERO, Node, Verdict, Witness, always_positive, certified, equal, graph, identity, num, refuted, sym
 
 from ..laboratory import Laboratory
 from ..special.toy_network import LABELS, POSITIVE, ROWS, dot
@@ -21,8 +21,8 @@ from .part_d_recursion import mean_value_moves
 # ---- 0-1 test loss ----------------------------------------------------------------------------------------------------
 
 
-def error_law(lab: Laboratory, c: Fraction) -> tuple[Any, Any]:
-    """P(y f <= 0) for a fresh sample at T, eps = 1/10 and sigma_0 = c sigma_p^-2 s^-3/2 m_v^1/2, from below and above.
+def error_law(lab: Laboratory, c: Fraction, per_eps: int = 10) -> tuple[Any, Any]:
+    """P(y f <= 0) for a fresh sample at T, eps = 1/per_eps and sigma_0 = c sigma_p^-2 s^-3/2 m_v^1/2, from below and above.
 
     f has the sign of (s_11 + s_21) v_mu + (s_12 + s_22) v_xi, where v_mu = 4 log(1/eps)|mu|/(sigma_p s) and v_xi is Gaussian
     with variance 2 sigma_0^2 sigma_p^2 s / m_v. Softmax outputs are within 1/100 of 1/2, as |xi|_1 plays no part: queries
@@ -31,7 +31,7 @@ def error_law(lab: Laboratory, c: Fraction) -> tuple[Any, Any]:
     spread = ball(
         lab.variances()["v_xi"]
     ).sqrt()  # of v_xi, in units of (2/m_v)^1/2 sigma_0 sigma_p s^1/2: 2/m_v is 1 in the toy
-    z = 2 * flint.arb(2).sqrt() * flint.arb(10).log() / ball(c) / spread
+    z = 2 * flint.arb(2).sqrt() * flint.arb(per_eps).log() / ball(c) / spread
     low, high = (tail(z * ball(x)) / 2 for x in (Fraction(51, 49), Fraction(49, 51)))
     return low, high
 
@@ -68,19 +68,23 @@ def printed_loss(lab: Laboratory) -> Verdict:
     where="Appendix F.1, sigma_0 small",
     parts=["probability"],
     origin="text",
-    hypotheses=[],
+    hypotheses=CONDITION,
     uses=["Eq.14-15", "F.1-definition"],
     statement=r"\sigma_0=o(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ P[yf>0]\ge1-n^{-O(1)}",
-    reading="n^(-O(1)) as a number that tends to 0, since a slow o(1) gives no fixed power of n; fresh supports miss the training set",
+    reading="n^(-O(1)) as a number that tends to 0, since a slow o(1) gives no fixed power of n; eps = 1/2 to 10^-4",
 )
 def small_scale(lab: Laboratory) -> Verdict:
     """The law of the error falls to zero with c."""
-    levels = [error_law(lab, Fraction(1, 2**k))[1] for k in range(5)]
-    falls = at_most(levels[2], ball(Fraction(1, 10**60)), c="1/4", errors=[short(x) for x in levels])
-    for before, after in pairwise(levels):
-        falls = falls & at_most(after, before * before, c="half of it")
-    return (_half(lab) & falls).with_constants(
-        law="P(yf <= 0) = Phi(-2 sqrt2 log(1/eps) / c), c = sigma_0 sigma_p^2 s^3/2 m_v^-1/2"
+    falls = at_most(error_law(lab, Fraction(1, 4))[1], ball(Fraction(1, 10**60)), c="1/4")
+    for per_eps in (2, 10, 100, 10**4):
+        levels = [error_law(lab, Fraction(1, 2**k), per_eps)[1] for k in range(5)]
+        for before, after in pairwise(levels):
+            falls = falls & at_most(after, before * before, c="half of it", errors=[short(x) for x in levels])
+    supports = vanishing("P(the fresh support meets one of n others), n s^2 / d", n=-3)
+    return (
+        (_half(lab) & falls & supports)
+        .with_constants(law="P(yf <= 0) = Phi(-2 sqrt2 log(1/eps) / c), c = sigma_0 sigma_p^2 s^3/2 m_v^-1/2")
+        .proving("n s^2 / d is of the order n^-3, as s is of the order d^1/2 n^-2: it is added to the law")
     )
 
 
@@ -101,6 +105,41 @@ def large_scale(lab: Laboratory) -> Verdict:
     """1/2 <= 1 - 1/n for n >= 2."""
     return always_positive({"1 - 1/n - 1/2": num(Fraction(1, 2)) - 1 / (3 + sym("e"))}, (), ("e",)).proving(
         "a probability is between 0 and 1"
+    )
+
+
+@book.claim(
+    "F.1b-display",
+    "Large initial scale: the signal is negligible",
+    kind="order",
+    where="Appendix F.1, sigma_0 large, first display",
+    parts=["<<"],
+    origin="text",
+    hypotheses=[],
+    uses=["Eq.14-15"],
+    expect="fails",
+    insensitive=NUMBERS,
+    statement=r"\sigma_0=\Omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ \Theta(\log(\epsilon^{-1})\|\mu\|\sigma_p^{-1}s^{-1})\ll\Omega(m_v^{-1/2}\sigma_0\sigma_ps^{1/2})",
+    reading="Omega allows sigma_0 of that order itself, where both sides are of one order; the next line uses <<",
+)
+def large_scale_display(lab: Laboratory) -> Verdict:
+    """The right side over 1/(sigma_p s) at sigma_0 = c sigma_p^-2 s^-3/2 m_v^1/2, with roots as symbols."""
+    c, p, r, w = sym("c"), sym("sigma_p"), sym("root_s"), sym("root_m_v")
+    order = equal({"right side": (c * p**-2 * r**-3 * w / w * p * r, c / (p * r**2))})
+    if order.as_stated != "holds":
+        return order
+    sentence = (
+        "at sigma_0 = 4 log(1/eps) |mu| sigma_p^-2 s^-3/2 m_v^1/2, which Omega allows, m_v^-1/2 sigma_0 sigma_p s^1/2 is "
+        "4 log(1/eps) |mu| / (sigma_p s), the left side itself: the quotient is 1 for every n and d"
+    )
+    return (
+        refuted(Witness(sentence, {"epsilon": "1/10"}), order.evidence)
+        .correcting(
+            r"\sigma_0=\omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ \text{the same}",
+            order.proving("the quotient of the sides is a constant over c, which tends to 0 as c grows"),
+            "a large constant gives errors near 1/2 only, see Beyond.F.1",
+        )
+        .blaming("constant", "omega-for-large")
     )
 
 

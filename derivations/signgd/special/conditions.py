@@ -82,6 +82,17 @@ def condition_point(case: Case, eta: float) -> dict[str, float]:
     return {**{name: float(getattr(case, name)) for name in names}, "eta": eta}
 
 
+def beside(case: Case, eta: float) -> dict[str, str]:
+    """Condition 3.1 beside a run: which inequalities hold there, which are missed, and by what factor."""
+    point, out = condition_point(case, eta), {}
+    for inequality in CONDITION_3_1:
+        ratio = inequality.ratio_at(point)
+        out[f"{inequality.number} {inequality.name}"] = (
+            f"holds, by {ratio:.3g}" if inequality.holds(point) else f"missed by a factor {1 / ratio:.3g}"
+        )
+    return out
+
+
 def satisfying(m_k: int = 60, power: int = POWER) -> tuple[Case, float]:
     """A case with d = n^power and a step size that satisfy every inequality with constant 1 (nobody can simulate d)."""
     n = m_k**4

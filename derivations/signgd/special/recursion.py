@@ -189,18 +189,24 @@ def noise_norms(case: Case, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     if case.s <= LARGEST_SAMPLE:
         rows = [case.sigma_p * rng.standard_normal(case.s) for _ in range(case.n)]
         return np.array([np.abs(x).sum() for x in rows]), np.array([np.linalg.norm(x) for x in rows])
-    c = np.sqrt(2 / np.pi)
+    c, s = np.sqrt(2 / np.pi), float(case.s)
     root = np.linalg.cholesky([[1 - c**2, c], [c, 2.0]])  # covariance of (|Z|, Z^2): E|Z|^3 - E|Z| E Z^2 = c
-    l1, square = np.array([[c], [1.0]]) * case.s + np.sqrt(case.s) * root @ rng.standard_normal((2, case.n))
+    l1, square = np.array([[c], [1.0]]) * s + np.sqrt(s) * root @ rng.standard_normal((2, case.n))
     return case.sigma_p * l1, case.sigma_p * np.sqrt(square)
 
 
-def draw(case: Case, seed: int | tuple[int, ...]) -> Start:
-    """A start from its exact law given the norms (disjoint supports): independent centred Gaussians; no d needed."""
+def draw(case: Case, seed: int | tuple[int, ...], untied: bool = False) -> Start:
+    """A start from its exact law given the norms (disjoint supports): independent centred Gaussians; no d needed.
+
+    `untied` takes the law given that no neuron has as many positive as negative q + k: neurons are independent, so one
+    that has is drawn again. For odd n it is the same start.
+    """
     rng = np.random.default_rng(seed)
     l1, l2 = noise_norms(case, rng)
     spread = case.sigma_0 * np.concatenate([[case.mu], l2])
     q, k = (spread * rng.standard_normal((case.m_k, 1 + case.n)) for _ in range(2))
+    while untied and (tied := np.sign(q + k)[:, 1:].sum(axis=1) == 0).any():
+        q[tied], k[tied] = (spread * rng.standard_normal((int(tied.sum()), 1 + case.n)) for _ in range(2))
     mean, largest = _value_rows(case, rng)
     v, top = spread * mean, spread * largest
     state = State(float(v[0]), v[1:], q[:, 0], k[:, 0], q[:, 1:], k[:, 1:])

@@ -247,12 +247,10 @@ class Record:
 
     def directions(self, name: str, theta: float) -> np.ndarray:
         """Directions (signs of the moves) of the variables of one kind at a time."""
-        out = self.first[name].copy()
-        found = self.events[name].within(0, theta)
-        for r, i in zip(found.neuron, found.sample, strict=True):
-            place = r if i < 0 else (r, i)
-            out[place] = -out[place]
-        return out
+        first, found = self.first[name], self.events[name].within(0, theta)
+        turns = np.zeros(first.shape, dtype=int)
+        np.add.at(turns, (found.neuron, found.sample) if first.ndim == 2 else found.neuron, 1)
+        return np.asarray(np.where(turns % 2, -first, first))
 
     def vote(self, theta: float) -> np.ndarray:
         """sgn sum_i q_si at a time, (m_k,)."""
@@ -280,14 +278,15 @@ def flows(
     rules: Rules = Rules(),  # noqa: B008
     records: int = 500,
     fraction: float = 0.02,
+    untied: bool = False,
 ) -> Iterator[Record | IntegrationError]:
     """Sign flows to theta = end, watched; fine steps where pairs align, signals settle, and from T_f/5 to 12 T_f.
 
-    Each is a record, or the error with which it broke off.
+    Each is a record, or the error with which it broke off. `untied` is about starts, see `recursion.draw`.
     """
     flip = case.flip_time()
     for group in side_by_side(case, seeds):
-        starts = [recursion.draw(case, seed) for seed in group]
+        starts = [recursion.draw(case, seed, untied) for seed in group]
         formal = [formal_times(start, 1.0) for start in starts]
         prime, T3 = (np.array([getattr(f, name) for f in formal]) for name in ("T2_prime", "T3"))
         fine = [(0 * prime, 15 * prime), (T3 / 200, 2.2 * T3), (flip / 5, 12 * flip)]

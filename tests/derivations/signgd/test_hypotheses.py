@@ -6,16 +6,21 @@ from collections.abc import Mapping, Sequence
 from math import exp, sqrt
 from typing import Any
 
+import numpy as np
 import pytest
 
+from derivations.signgd.claims import book
 from derivations.signgd.claims import common_path as path
 from derivations.signgd.claims.common_hypotheses import CONDITION, inside_point, power_of_n
 from derivations.signgd.claims.common_path import ALIGNED, UNTIED
-from derivations.signgd.claims.part_e_bounds import slow_starts
+from derivations.signgd.claims.common_reasons import VANISHES
+from derivations.signgd.claims.part_e_softmax import slow_starts
 from derivations.signgd.laboratory import Laboratory
-from derivations.signgd.setting import Case
-from derivations.signgd.special import watched_runs
+from derivations.signgd.setting import Case, published
+from derivations.signgd.special import recursion, watched_runs
+from derivations.signgd.special.conditions import CONDITION_3_1, beside, satisfying
 from derivations.signgd.special.watched_runs import Rules
+from odesys.verdicts import Evidence, Verdict
 
 
 def kappa(point: Mapping[str, float]) -> float:
@@ -49,10 +54,11 @@ def test_slow_starts_are_inside_and_tend_to_zero(letter: str) -> None:
 def seen_as(monkeypatch: pytest.MonkeyPatch, answer: bool, event: bool) -> str:
     """The verdict on a check where every run gives one answer, and has or has not what is supposed."""
 
-    def passed(rules: Rules, case: Case, seeds: Sequence[int]) -> tuple[Mapping[str, bool], ...]:
-        return tuple({"check": answer, ALIGNED.hypothesis.name: event, UNTIED.hypothesis.name: True} for _ in seeds)
+    def looked(rules: Rules, case: Case, seeds: Sequence[int]) -> tuple[path.Looked, ...]:
+        events = {ALIGNED.hypothesis.name: event, UNTIED.hypothesis.name: True}
+        return tuple(path.Looked(events, {"check": answer}, {"check": {"size": (0.5, 1.0)}}, 0.4) for _ in seeds)
 
-    monkeypatch.setattr(path, "passed", passed)
+    monkeypatch.setattr(path, "looked", looked)
     found = path.along(Laboratory(), "check", "it was seen", supposing=[UNTIED, ALIGNED], limit=(0.1, "a reason"))
     assert found.tolerance is not None and found.details["runs"]
     return found.as_stated
@@ -61,6 +67,73 @@ def seen_as(monkeypatch: pytest.MonkeyPatch, answer: bool, event: bool) -> str:
 def test_runs_without_what_is_supposed_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen_as(monkeypatch, True, True) == "holds" and seen_as(monkeypatch, False, True) == "fails"
     assert seen_as(monkeypatch, True, False) == seen_as(monkeypatch, False, False) == "undecided"
+
+
+def _runs_that_see(monkeypatch: pytest.MonkeyPatch, small: Mapping[int, float]) -> None:
+    """All checks are passed, and what is printed as o(1) has a size by n."""
+
+    def looked(rules: Rules, case: Case, seeds: Sequence[int]) -> tuple[path.Looked, ...]:
+        size = small.get(case.n, 1 / case.n)
+        seen = {name: {what: (-size, size / 2)} for name, what in VANISHES.items()}
+        return tuple(
+            path.Looked(dict.fromkeys(path.EVENTS, True), dict.fromkeys(path.CHECKS, True), seen, 0.4) for _ in seeds
+        )
+
+    monkeypatch.setattr(path, "looked", looked)
+
+
+def test_what_is_printed_as_small_has_to_fall_along_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(VANISHES) <= set(path.CHECKS)
+    (first, _), *_, (last, _) = path.SIZES
+    for small, answer in (({}, "holds"), ({first: 0.01, last: 0.01}, "undecided"), ({last: 0.0}, "holds")):
+        _runs_that_see(monkeypatch, small)
+        found = path.along(Laboratory(), "E.20: (33)", "it was seen")
+        assert found.as_stated == answer, small
+    assert "over (33), minus 1" in found.details["vanishing"]
+
+
+def _leaves(verdict: Verdict) -> list[Verdict]:
+    return [leaf for part in verdict.parts.values() for leaf in _leaves(part)] or [verdict]
+
+
+def test_no_claim_holds_on_runs_outside_the_condition_without_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claims that suppose Condition 3.1 and are measured say how far their path went, and the trend along it."""
+    _runs_that_see(monkeypatch, {})
+    asked = {hypothesis.name for hypothesis in CONDITION if hypothesis.asymptotic}
+    ids = []
+    for claim in book:
+        runs = claim.check.__module__ == path.__name__ or claim.id in ("4.5", "E.3")
+        if not runs:
+            continue
+        ids.append(claim.id)
+        assert asked <= {hypothesis.name for hypothesis in claim.hypotheses}, claim.id
+        for leaf in _leaves(book.run(claim).verdict):
+            if leaf.evidence == Evidence.MEASUREMENT and leaf.as_stated == "holds":
+                assert leaf.regime is not None and leaf.regime.where == "approached", claim.id
+                assert set(leaf.regime.violated) == {"m_k >= log d", "n >= m_k^4"}, claim.id
+                assert len(leaf.details["trend"]) == len(path.SIZES) >= 3, claim.id
+                assert all("40 of 40 seeds, probability 0.8" in line for line in leaf.details["trend"]), claim.id
+                assert len(leaf.details["ratios_of_condition"]) == len(CONDITION_3_1), claim.id
+                assert leaf.tolerance is not None or claim.id == "E.3", claim.id
+    assert len(ids) > 40
+
+
+def test_the_condition_is_told_beside_a_run() -> None:
+    told = beside(published("a"), 1e-4)
+    assert len(told) == len(CONDITION_3_1) and told["4 n >= m_k^4"] == "missed by a factor 5e+06"
+    inside, eta = satisfying()
+    assert all(line.startswith("holds") for line in beside(inside, eta).values())
+
+
+def test_starts_without_ties_have_none() -> None:
+    case, _ = path._case(4, 8, tuple(path.OWN.values()))
+    for seed in range(5):
+        plain, untied = (recursion.draw(case, seed, given).state for given in (False, True))
+        votes = np.sign(untied.q + untied.k).sum(axis=1)
+        kept = np.sign(plain.q + plain.k).sum(axis=1) != 0
+        assert (votes != 0).all() and np.array_equal(untied.q[kept], plain.q[kept])
+    odd, _ = path._case(5, 8, tuple(path.OWN.values()))
+    assert np.array_equal(recursion.draw(odd, 1, True).state.pack(), recursion.draw(odd, 1).state.pack())
 
 
 def test_runs_show_ties_and_small_shares() -> None:

@@ -1,0 +1,174 @@
+"""Appendix E, one pair of query and key noise: the order of its times, and pairs that start with one sign."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from odesys import (
+    Hypothesis,
+    Verdict,
+    Witness,
+    certified,
+    refuted,
+    sym,
+)
+
+from ..laboratory import Laboratory
+from .book import book, on_the_toy, signed
+from .common_hypotheses import CONDITION, inside_point
+from .common_path import CHECKS, along
+from .part_e_i_ii import same_sign_sizes
+
+# ---- pairs with opposite signs ------------------------------------------------------------------------------------------
+
+
+@book.claim(
+    "E.1",
+    "Order of the three times of a pair",
+    kind="inequality",
+    where="Lemma E.1",
+    parts=["positive", "order"],
+    hypotheses=[
+        Hypothesis(
+            "|q_i|, |k_i| >= 2 beta_mu, by Lemma C.10", r"|q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu", lambda p: 1
+        ),
+        Hypothesis("uniform attention, by Lemma C.13", r"s_{i,11}^{(0)},s_{i,21}^{(0)}=\tfrac12+o(1)", lambda p: 1),
+    ],
+    uses=["C.10", "C.13", "Eq.10-12"],
+    statement=r"0<T^1_{2,s,i}\le T^3_{2,s,i},\quad0<T^2_{2,s,i}\le T^3_{2,s,i}\quad\text{for pairs with opposite signs}",
+    reading="with |q_i|, |k_i| >= 2 beta_mu (Lemma C.10) and uniform attention at t = 0 (Lemma C.13), for both signs of v_i - v_mu",
+)
+def three_times(lab: Laboratory) -> dict[str, Verdict]:
+    """At t = 0 signs differ, and so do the first moves; T^3 asks for what T^1 and T^2 ask for, and more."""
+    total: Verdict | None = None
+    for w, e, f in product((1, -1), repeat=3):
+        state = {
+            "X12": sym("X11"),
+            "v_1": sym("v_mu") + w * sym("w1"),
+            "q1_mu": f * sym("c"),
+            "k1_mu": f * sym("d"),
+            "q1_1": e * (2 * sym("c") + sym("q")),
+            "k1_1": -e * (2 * sym("d") + sym("k")),
+        }
+        found = signed(lab, state, {"q1_1": -w * e, "k1_1": w * e}, ("w1", "c", "d"), ("q", "k"))
+        total = found if total is None else total & found
+    assert total is not None
+    order = certified(enumerated="three equations: T^3 is the first time of (16), (17) and (18) together")
+    return {"positive": on_the_toy(total), "order": order}
+
+
+# ---- pairs with one sign -----------------------------------------------------------------------------------------------
+
+CHECKS["E.3: sizes"] = same_sign_sizes
+
+
+@book.claim(
+    "E.3",
+    "Pairs with one sign",
+    kind="inequality",
+    where="Lemma E.3",
+    source="damaged",
+    parts=["signs and moves", "sizes"],
+    hypotheses=CONDITION,
+    uses=["Eq.10-12", "C.10"],
+    expect="fails",
+    statement=r"t\in[0,T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\ge T_2':\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
+    reading="if the lost display says what its proof says: from t = 0 on, where half of the samples have v_i < v_mu; later uses begin after T_1",
+)
+def one_sign(lab: Laboratory) -> dict[str, Verdict]:
+    """The first move of a pair with |k_i| >= 2 |k_mu|, |q_i| >= 2 |q_mu| (Lemma C.10), for both signs of v_i - v_mu."""
+
+    def moves(w: int) -> Verdict:
+        total: Verdict | None = None
+        for e, f in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            state = {
+                "X12": sym("X11"),
+                "v_1": sym("v_mu") + w * sym("w1"),
+                "q1_mu": f * sym("c"),
+                "k1_mu": f * sym("d"),
+                "q1_1": e * (2 * sym("c") + sym("q")),
+                "k1_1": e * (2 * sym("d") + sym("k")),
+            }
+            found = signed(lab, state, {"q1_1": w * e, "k1_1": w * e}, ("w1", "c", "d"), ("q", "k"))
+            total = found if total is None else total & found
+        assert total is not None
+        return on_the_toy(total)
+
+    forward, backward = moves(1), moves(-1)
+    if backward.as_stated == "holds":
+        sentence = (
+            "at t = 0 with uniform attention, q_si = k_si = 1, |q_s,mu|, |k_s,mu| <= 1/2 and v_i < v_mu both moves are "
+            "negative; v_i^(0) < v_mu^(0) has probability 1/2 for each sample"
+        )
+        printed = (
+            refuted(Witness(sentence, inside_point()), backward.evidence)
+            .correcting(
+                r"\text{the same while}\ \langle v^{(t)},y_i\xi_i-\mu\rangle>0,\ \text{so from}\ T_1\ \text{on for pairs that kept their sign}",
+                forward,
+                "where v_i - v_mu is negative every move of the pair is reversed",
+            )
+            .blaming("proof", "reversed-start")
+        )
+    else:
+        printed = backward
+    return {"signs and moves": printed, "sizes": along(lab, "E.3: sizes", "'sizes' was seen")}
+
+
+# ---- both groups in the overview ---------------------------------------------------------------------------------------
+
+
+def _first_moves(lab: Laboratory, q: int, k: int) -> Verdict:
+    """Query noise of sign q moves with sign k and key noise of sign k with sign q, where v_i > v_mu."""
+    total: Verdict | None = None
+    for f in (1, -1):
+        state = {
+            "X12": sym("X11"),
+            "v_1": sym("v_mu") + sym("w1"),
+            "q1_mu": f * sym("c"),
+            "k1_mu": f * sym("d"),
+            "q1_1": q * (2 * sym("c") + sym("q")),
+            "k1_1": k * (2 * sym("d") + sym("k")),
+        }
+        found = signed(lab, state, {"q1_1": k, "k1_1": q}, ("w1", "c", "d"), ("q", "k"))
+        total = found if total is None else total & found
+    assert total is not None
+    return on_the_toy(total)
+
+
+@book.claim(
+    "App.E.1-cases",
+    "Two groups of query and key noise",
+    kind="inequality",
+    where="Appendix E.1, query and key noise before T_2, cases 1 and 2",
+    origin="proof",
+    parts=["1.", "2."],
+    hypotheses=[
+        Hypothesis(
+            "after Stage I, by Lemma 4.1", r"\langle v^{(t)},y_i\xi_i\rangle>\langle v^{(t)},\mu\rangle", lambda p: 1
+        ),
+        Hypothesis(
+            "starts of noise are large, by Lemma C.10", r"|q_{si}|\ge2|q_{s\mu}|,\ |k_{si}|\ge2|k_{s\mu}|", lambda p: 1
+        ),
+    ],
+    uses=["Eq.10-12", "C.10"],
+    expect="fails",
+    statement=r"1.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both grow in size};\quad2.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both first shrink in size}",
+    reading="both cases print the same sign; the second is meant for opposite signs, which E.2 treats",
+)
+def two_groups(lab: Laboratory) -> dict[str, Verdict]:
+    """First moves of pairs with one sign, and with opposite signs."""
+    same = _first_moves(lab, 1, 1) & _first_moves(lab, -1, -1)
+    if same.as_stated != "holds":
+        return {"1.": same, "2.": same}
+    other = _first_moves(lab, 1, -1) & _first_moves(lab, -1, 1)
+    sentence = "at q_si = k_si = 1, |q_s,mu|, |k_s,mu| <= 1/2, uniform attention and v_i > v_mu both grow: case 1 with the same condition"
+    printed = (
+        refuted(Witness(sentence, {"n": 2, "m_k": 2}), same.evidence)
+        .correcting(
+            r"q_{si}^{(0)}\ne_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both first shrink}",
+            other,
+            "each moves with the sign of the other one",
+        )
+        .blaming("misprint", "second-case")
+    )
+    return {"1.": same, "2.": printed}

@@ -1,0 +1,295 @@
+"""Appendix E by bounded moves: mean values of noise and signal, from the start to the test loss at T; no runs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+import flint
+
+from odesys import (
+    Hypothesis,
+    Verdict,
+    Witness,
+    always_positive,
+    certified,
+    equal,
+    num,
+    refuted,
+    sym,
+)
+
+from ..laboratory import Laboratory
+from ..special.toy_network import on_section
+from .book import at_most, ball, book, on_the_toy, short
+from .common_hypotheses import CONDITION, inside_point
+from .common_orders import MOVES, NORMS, VALUES, root_half, root_two, settled, vanishing
+from .part_d_gradients import constant_moves
+from .part_d_recursion import mean_value_moves
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+@book.claim(
+    "Sec.E.4-start",
+    "Mean value noise at the start",
+    kind="probability",
+    where="Appendix E.4, after the definition of T_1",
+    parts=["bound"],
+    origin="proof",
+    hypotheses=CONDITION,
+    insensitive="both sides scale alike with the start",
+    statement=r"|\langle v^{(0)},y_i\xi_i\rangle|\le\sqrt2\beta_\xi m_v^{-1/2}",
+    reading="for all samples at once, with a probability that tends to 1 as m_k + m_v grows; lengths of the noise within 1 + 1/1000",
+)
+def value_start(lab: Laboratory) -> Verdict:
+    """A level that some of 2(m_k + m_v)n entries exceed, and no rescaled mean of n does."""
+    point = inside_point()
+    rows = 2 * ball(int(point["m_k"] + point["m_v"]))
+    # with P(|Z| > level) = c / (rows n): some entry exceeds it but for exp(-c), and one of n means does with c / rows
+    c = rows.log()
+    # lengths within a factor 1 + 1/1000: the level counts 1/1000 less, and log P(|Z| > x) falls by at most x + 1/x per unit
+    level2 = 2 * (rows * ball(int(point["n"]))).log()
+    loss = (ball(Fraction(1, 1000)) * (level2 + 2)).exp()
+    total = (-c).exp() + c / rows * loss
+    found = at_most(total, ball(Fraction(1, 10)), "the chance of a violation", point)
+    return found.with_constants(chance="at most (1 + 1.1 log(2(m_k + m_v))) / (2(m_k + m_v)), for every n").proving(
+        "<v, y_i xi_i> is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v, an entry of beta_xi with sigma_0^2 |xi_i|^2"
+    )
+
+
+@book.claim(
+    "4.1(1)",
+    "Mean value noise grows linearly",
+    kind="order",
+    main=True,
+    where="Lemma 4.1 (1), and the constants of appendix E.4",
+    parts=["order", "constants 1 and 2"],
+    hypotheses=CONDITION,
+    uses=["Eq.14-15", "C.4", "Sec.E.4-start"],
+    statement=r"t\ge T_1:\ \langle v^{(t)},y_i\xi_i\rangle=\Theta(t\eta\sigma_ps),\quad t\eta\sigma_ps\le v_i\le2t\eta\sigma_ps",
+    reading="all samples and all times from T_1 on; the constant 2 uses that |xi_i|_1 is below 0.81 sigma_p s for large s",
+)
+def values_linear(lab: Laboratory) -> dict[str, Verdict]:
+    """v_i(0) is at most sqrt2/4 of T_1 eta sigma_p s; t = T_1 + u, in units with eta sigma_p s = 1."""
+    moves = mean_value_moves(lab)
+    T, u, x = sym("T_1"), sym("u"), sym("x")
+    start = root_two / 4 * T
+    least = -start + 2 * (num(root_half) + x) * (T + u)
+    lower = always_positive({"lower": least - (T + u)}, ("T_1",), ("u", "x"))
+    order = always_positive({"upper": 3 * (T + u) - (start + 2 * (T + u))}, ("T_1",), ("u",))
+    sharp = always_positive({"upper": 2 * (T + u) - (start + 2 * num(Fraction(81, 100)) * (T + u))}, ("T_1",), ("u",))
+    steps = VALUES, "sqrt2 beta_xi m_v^-1/2 is sqrt2/4 times T_1 eta sigma_p s", NORMS
+    return {
+        "order": (moves & lower & order).proving(*steps),
+        "constants 1 and 2": (moves & lower & sharp).proving(*steps),
+    }
+
+
+@book.claim(
+    "4.1(2)",
+    "Mean value signal is negligible",
+    kind="order",
+    main=True,
+    where="Lemma 4.1 (2)",
+    parts=["ratio"],
+    hypotheses=CONDITION,
+    uses=["Eq.14-15", "4.1(1)", "C.7", "C.8"],
+    statement=r"t\ge T_1:\ \langle v^{(t)},\mu\rangle=o(\langle v^{(t)},y_i\xi_i\rangle)",
+    reading="all samples and all times from T_1 on; the ratio is at most |v_mu(0)| m_v^1/2/(4 beta_xi) + 2|mu|/(sigma_p s)",
+)
+def signal_negligible(lab: Laboratory) -> Verdict:
+    """Both terms of the ratio: start over start, and speed over speed."""
+    moves = mean_value_moves(lab)
+    T, u, start = sym("T_1"), sym("u"), sym("start")
+    # |v_mu| <= start + 2 (T+u) |mu| and v_i >= T + u (units eta sigma_p s = 1): the ratio is at most start/T + 2 |mu|
+    bound = always_positive(
+        {"ratio": start / T + 2 * sym("m") - (start + 2 * (T + u) * sym("m")) / (T + u)}, ("T_1", "u", "start", "m")
+    )
+    first = vanishing("|v_mu(0)| over v_i at T_1, |mu| / (sigma_p s^1/2)", n=-2)
+    second = vanishing("|mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
+    return (moves & bound & first & second).proving(VALUES)
+
+
+@book.claim(
+    "4.1(3)",
+    "Query and key noise barely move in Stage I",
+    kind="order",
+    main=True,
+    where="Lemma 4.1 (3), and its proof in appendix E.4",
+    parts=["queries and keys"],
+    hypotheses=[
+        *CONDITION,
+        Hypothesis(
+            "the event E_prelim, by Lemma C.11",
+            r"\mathcal E_{\rm prelim}:\ |\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}",
+            lambda p: 1,
+        ),
+    ],
+    uses=["Eq.8-9", "C.4", "C.11", "C.14-union"],
+    statement=r"t\le T_1:\ \langle w_{Q,s}^{(t)},\xi_i\rangle=\langle w_{Q,s}^{(0)},\xi_i\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\xi_i\rangle\ \text{alike, for all}\ s,i",
+    reading="on E_prelim, as Appendix E says of all its results; how likely that is for small m_v is C.14-union",
+)
+def noise_stays(lab: Laboratory) -> Verdict:
+    """T_1 moves are at most 4 beta_xi m_v^(-1/2), a start at least beta_xi m_v^(-1/4); M = m_v^(1/4)."""
+    beta, M, r, e = sym("beta"), sym("M"), sym("r"), sym("e")  # a start is beta/M + r, |xi_i|_1 is sigma_p s / (1 + e)
+    bound = always_positive(
+        {"4/M of the start": 4 / M * (beta / M + r) - 4 * beta / M**2 / (1 + e)}, ("beta", "M", "e"), ("r",)
+    )
+    return (constant_moves(lab) & bound).proving(
+        MOVES,
+        "up to T_1 the noise moves by at most T_1 eta |xi_i|_1 <= 4 beta_xi m_v^(-1/2), as |xi_i|_1 <= sigma_p s (C.4)",
+        "that is 4 m_v^(-1/4) of the start, which tends to 0 with m_v = Omega(polylog d)",
+    )
+
+
+@book.claim(
+    "E.8",
+    "Mean value noise is the same for all samples",
+    kind="order",
+    where="Lemma E.8",
+    parts=["law"],
+    hypotheses=CONDITION,
+    uses=["Eq.14-15", "C.4"],
+    expect="fails",
+    statement=r"t\ge T_2:\ \langle v^{(t)},y_i\xi_i\rangle=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))",
+    reading="at T_2 itself, for d a power of n above 9; its proof has a factor (1 + o(1)) more, which is what is used",
+)
+def same_values(lab: Laboratory) -> Verdict:
+    """The start over v at T_2 is of the order 1/(n m_v^1/2), against s^(-1/2) = n d^(-1/4)."""
+    moves = mean_value_moves(lab)
+    against = vanishing("s^(-1/2) over the share of the start in v at T_2, 1/(n m_v^1/2)", n=2, d=Fraction(-1, 4))
+    if moves.as_stated != "holds" or against.as_stated != "holds":
+        return moves & against
+    point = inside_point(power=12)
+    n, m_v, s = (ball(int(point[x])) for x in ("n", "m_v", "s"))
+    rows = 2 * ball(int(point["m_k"] + point["m_v"])) * n
+    # v_i(0) is (2/m_v)^1/2 sigma_0 |xi_i| g, T_2 eta |xi_i|_1 at least 50 n beta_xi; beta_xi is at most 2 log^1/2 of rows/delta
+    share = 1 / (100 * n * m_v.sqrt()) / (2 * (10 * rows).log()).sqrt()
+    allowed = ball(log(point["d"])) ** 2 / s.sqrt()
+    if not share > allowed:
+        return at_most(share, allowed, "the share of the start", point)
+    sentence = (
+        f"at m_k = 480, n = m_k^4, d = n^12, t = T_2 the start v_i(0) is typically {short(share):.2g} of the rest, s^-1/2 log(d)^2 "
+        f"is {short(allowed):.2g}, and their quotient grows like n up to logarithms"
+    )
+    law = vanishing("the share of the start, 1/(n m_v^1/2)", n=-1) & vanishing("s^(-1/2)", n=1, d=Fraction(-1, 4))
+    return (
+        refuted(Witness(sentence, point), moves.evidence)
+        .correcting(
+            r"=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))(1+o(1))",
+            (moves & law).proving(VALUES, NORMS),
+            "the start value is of the order m_v^(-1/2)/n of v at T_2, which is not of order s^(-1/2)",
+        )
+        .blaming("misprint", "start-of-values")
+    )
+
+
+def _twice_as_fast(lab: Laboratory, sentence: str, form: str) -> Verdict:
+    """A display with half of the speed of the values, against Eq. (14) and (15)."""
+    moves = mean_value_moves(lab)
+    if moves.as_stated != "holds":
+        return moves
+    fixed = moves.proving(VALUES)
+    return (
+        refuted(Witness(sentence, inside_point()), moves.evidence)
+        .correcting(form, fixed, "both classes of rows move, so v moves twice as fast")
+        .blaming("misprint", "both-classes")
+    )
+
+
+@book.claim(
+    "App.E.1-value",
+    "Mean value noise in the overview",
+    kind="order",
+    where="Appendix E.1, mean value noise, third display",
+    parts=["law"],
+    origin="proof",
+    hypotheses=CONDITION,
+    uses=["Eq.14-15", "C.4"],
+    expect="fails",
+    statement=r"t\ge T_2:\ \langle v^{(t)},y_i\xi_i\rangle=\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))",
+    reading="Lemma E.8 has the factor 2 and is what is used",
+)
+def overview_value(lab: Laboratory) -> Verdict:
+    """Ratio of the two sides for large t."""
+    sentence = (
+        "as t grows the left side over the right side tends to 2 |xi_i|_1 / ((2/pi)^1/2 sigma_p s), which is near 2"
+    )
+    return _twice_as_fast(lab, sentence, r"=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))(1+o(1))")
+
+
+@book.claim(
+    "E.41-value",
+    "Mean value signal at T",
+    kind="identity",
+    where="Proof of Lemma E.41, first display",
+    parts=["value"],
+    origin="proof",
+    hypotheses=CONDITION,
+    uses=["Eq.14-15"],
+    expect="fails",
+    statement=r"\langle v^{(T)},\mu\rangle=\langle v^{(0)},\mu\rangle+\eta T\|\mu\|",
+    reading="Eq. (14) has the factor 2; only the order is used",
+)
+def value_at_the_end(lab: Laboratory) -> Verdict:
+    """Eq. (14), T times."""
+    sentence = "after T = 1 step the left side minus <v^(0), mu> is 2 eta |mu|, and the right side has eta |mu|"
+    return _twice_as_fast(lab, sentence, r"=\langle v^{(0)},\mu\rangle+2\eta T\|\mu\|")
+
+
+@book.claim(
+    "Thm.3.2(3)",
+    "Values memorise the noise",
+    kind="order",
+    main=True,
+    where="Theorem 3.2 (3)",
+    parts=["noise", "signal"],
+    hypotheses=CONDITION,
+    uses=["Eq.14-15", "C.4", "C.7"],
+    statement=r"|\langle v^{(T)},\xi_i\rangle|=\Omega(1),\quad|\langle v^{(T)},\mu\rangle|=\tilde O(\sigma_p^{-1}s^{-1})",
+    reading="at T of Lemma E.41, for every fixed epsilon in (0, 1)",
+)
+def values_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
+    """T eta = 2 log(1/eps) / (sigma_p s), in units with sigma_p s = 1."""
+    moves, E, x, e = mean_value_moves(lab), sym("E"), sym("x"), sym("e")  # E = log(1/eps), start at most E/(1 + e)
+    noise = always_positive({"v_i": 4 * E * (num(root_half) + x) - E / (1 + e) - E}, ("E",), ("x", "e"))
+    signal = always_positive({"v_mu": 5 * E * sym("m") - (4 * E * sym("m") + E * sym("m") / (1 + e))}, ("E", "m", "e"))
+    small = vanishing("v_i(0), beta_xi m_v^(-1/2)", n=1, d=Fraction(-1, 4), kappa=1)
+    start = settled(
+        certified(),
+        "v_mu(0) is at most 2 log(12 m_v/delta)^1/2 m_v^-1/2 sigma_0 |mu|, a logarithm times kappa / (sigma_p s)",
+    )
+    return {
+        "noise": (moves & noise & small).proving(VALUES, NORMS),
+        "signal": (moves & signal & start).proving(VALUES),
+    }
+
+
+@book.claim(
+    "Thm.3.2(2)",
+    "Test loss",
+    kind="order",
+    main=True,
+    where="Theorem 3.2 (2)",
+    parts=["test loss"],
+    hypotheses=CONDITION,
+    uses=["Eq.14-15", "C.1", "C.6"],
+    statement=r"L_{\mathcal D}(W^{(T)})=\Theta(1)",
+    reading="at T of Lemma E.41, for every fixed epsilon; on a fresh sample whose support misses the training set the output tends to 0",
+)
+def test_loss(lab: Laboratory) -> Verdict:
+    """|f| is at most twice the larger of |<v, mu>| and |<v, xi>|, whatever the attention."""
+    made = lab.network()
+    (f,) = on_section({"f": made.output(0)}).values()
+    s = on_section({f"{l}{a}": made.attention(0)[l][a] for l in range(2) for a in range(2)})
+    mixed = (s["00"] + s["10"]) * sym("v_mu") + (s["01"] + s["11"]) * sym("v_1")
+    output = on_the_toy(equal({"f": (f, mixed), "weights": (s["00"] + s["10"] + s["01"] + s["11"], num(2))}))
+    signal = vanishing("<v, mu> at T", n=-1, d=Fraction(-1, 4))
+    noise = vanishing("<v, xi> of a fresh sample, beta_xi m_v^(-1/2)", n=1, d=Fraction(-1, 4), kappa=1)
+    one = flint.arb(1)
+    low = at_most(ball(Fraction(1, 10)), (1 - ball(Fraction(1, 4))) * (1 + (-one).exp()).log(), what="n >= 2, |f| <= 1")
+    high = at_most(
+        (1 + one.exp()).log(), ball(2), what="|f| <= 1; the rest has probability n^-2 and a loss of O(log(1/eps))"
+    )
+    return (output & signal & noise & low & high & mean_value_moves(lab)).with_constants(limit="log 2")

@@ -1,0 +1,55 @@
+"""Figures 14 and 15: the first layer of deeper transformers under SignGD, with and without residual connections."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from odesys import Progress, new_figure, save_figure, silent
+
+from ..setting import published
+from ..special import deep_network, stages
+from ..special.deep_network import Deep, DeepRun
+from . import panels
+
+D, ETA, STEPS, SEED = 500, 2e-4, 600, 0
+
+
+@cache
+def deep(layers: int, mlp: bool, residual: bool) -> DeepRun:
+    """Setting (a) at d = 500, twice the published step size."""
+    return deep_network.train(published("a", D), Deep(layers, mlp, residual), ETA, STEPS, SEED)
+
+
+def _four(number: str, residual: bool, folder: Path, progress: Progress) -> list[Path]:
+    fig, axes = new_figure(4, 4, (20, 16))
+    kinds = [(layers, mlp) for mlp in (False, True) for layers in (2, 3)]
+    for k, (row, (layers, mlp)) in enumerate(zip(axes, kinds, strict=True)):
+        found = deep(layers, mlp, residual)
+        run, name = found.run, Deep(layers, mlp, residual).label
+        table = stages.contingency(run, 10)
+        share = (table[:, 0].sum() + table[:, 3].sum()) / table.sum()
+        row[0].plot(run.times, run.v, color=panels.NOISE, linewidth=0.8)
+        row[0].plot(run.times, run.v_mu, "k--", label=r"$v_\mu$, signal")
+        row[0].set(xlabel="iteration", title=f"{name}: values of the last layer")
+        row[0].legend(fontsize=8)
+        unit = stages.REFERENCE * stages.flip_unit(run.start, run.eta)
+        title = f"first layer, neuron 0; {100 * share:.0f} % aligned at $t = 10$"
+        panels.noise_panel(row[1], run, 0, STEPS, title, reference=unit)
+        panels.attention_panel(row[2], run, STEPS, "attention of the first layer")
+        row[3].semilogy(run.times, found.gradient.clip(1e-300))
+        row[3].set(xlabel="iteration", title=r"mean size of gradients of $W_Q$, $W_K$, first layer")
+        progress("networks", (k + 1) / len(kinds))
+    word = "with" if residual else "without"
+    fig.suptitle(f"setting (a), $d = {D}$, SignGD with $\\eta = {ETA:g}$, {word} residual connections; widths are ours")
+    return save_figure(fig, folder, number)
+
+
+def figure_14(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Two and three layers, without and with an MLP, all with residual connections."""
+    return _four("14", True, folder, progress)
+
+
+def figure_15(folder: Path, progress: Progress = silent) -> list[Path]:
+    """The same without residual connections."""
+    return _four("15", False, folder, progress)
