@@ -2,9 +2,13 @@
 
 from . import (
     part_1_main,
+    part_1_setting,
+    part_2_remarks,
     part_3_samples,
+    part_c_gradients,
+    part_c_keys,
     part_c_preliminaries,
-    part_c_system,
+    part_c_structure,
     part_d_orders,
     part_e_1_neurons,
     part_e_1_values,

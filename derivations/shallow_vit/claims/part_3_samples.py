@@ -18,7 +18,7 @@ from .common_gradients import POSITIVE
 from .common_runs import BY_STEP
 from .common_samples import needed, sampled
 from .common_seeds import SEEDS, in_every_run
-from .part_1_main import MANY_STARTS, mean_times
+from .part_2_remarks import MANY_STARTS, mean_times
 
 TRIALS = 101  # training sets for each number of samples, of which one may fail
 HALF = 0.5

@@ -30,7 +30,7 @@ from .book import claim, gates, point, put
 from .common_gradients import POSITIVE
 from .common_runs import MAIN, attention, prototypes, theory
 from .common_seeds import SEEDS, SMALL, in_every_run, near_symmetric, of_small
-from .part_1_main import times
+from .part_2_remarks import times
 
 
 @claim(

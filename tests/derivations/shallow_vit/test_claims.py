@@ -11,7 +11,7 @@ import pytest
 
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.common_runs import MAIN
-from derivations.shallow_vit.claims.part_1_main import falling
+from derivations.shallow_vit.claims.part_2_remarks import falling
 from derivations.shallow_vit.laboratory import Laboratory
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import class_network, network
