@@ -90,7 +90,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         run.cost.as_json(),
         drift(states, run.names, case, pi),
         columns,
-        _ignored(note, case, "sigma", "delta", "noise", "jitter", "flips"),
+        _ignored(note, case, "sigma", "delta", "noise", "tau", "jitter", "flips"),
         _plot(columns, events, case),
         meanings=MEANINGS,
     )
@@ -140,7 +140,7 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         cost,
         gap,
         columns,
-        _ignored(_note(case, run.steps, run.fitted), case, "noise", "jitter", "flips"),
+        _ignored(_note(case, run.steps, run.fitted), case, "noise", "tau", "jitter", "flips"),
         _plot(columns, events, case),
         meanings=MEANINGS,
     )

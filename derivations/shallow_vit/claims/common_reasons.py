@@ -15,7 +15,7 @@ TRIED = {
     "slide (Beyond.sliding) and were followed in runs",
     "Eq.42": "that no power of B can occur is exact; that some unlucky neuron has moved by T needs one that is revived, which runs show and no start was found for exactly",
     "Eq.92": "that no power of B can occur is exact; that the noise term is not zero in the middle of a run is generic and was measured",
-    "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the constant 1/8 of the "
+    "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the share of the "
     "corrected form, were measured",
     "Eq.55-59": "(56) to (58) by proof or certificate; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
     "Eq.162-170": "K and Q are exact with any overlap; tried for the sign of the sum over other queries: nuisance queries turn to pattern 1 where the output rewards it, which is an "

@@ -38,7 +38,8 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
         .correcting(
             r"T=\Theta(\eta^{-1})\ \text{with a constant that depends on the fractions}",
             right,
-            "for small eta the run is a function of eta t; a factor eta was lost between (98) and (102)",
+            "for small eta the run is a function of eta t, and a factor eta was lost between (98) and (102); T >= c/eta, with probability at least 1/2, by the "
+            "bounds on a step, as an output has to move by 1; T <= C/eta is measured",
         )
         .blaming("false", "lost-eta")
         .adding(**right.details)
@@ -63,7 +64,7 @@ def zero_error(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Ver
     parts=["iterations (10)", "zero error (12)"],
     hypotheses=THEOREM_1,
     main=True,
-    statement=r"T=\Theta(\eta^{-3/5}\alpha_*^{-1})\ \text{iterations give zero generalization error with probability }0.99",
+    statement=r"(7)\text{-}(9),\ (11),\ \zeta\gtrsim1-\eta^{10}:\quad T=\Theta(\eta^{-3/5}\alpha_*^{-1})\ (10)\ \text{iterations give zero generalization error (12) with probability }0.99",
     reading="T of (10) with any constant along eta to 0; (12) with constants, N, eta fixed first, free of |S|, for every law with (8), (9)",
 )
 def number_of_iterations(lab: Laboratory) -> dict[str, Verdict]:

@@ -17,7 +17,7 @@ from .book import THEOREM_1, claim, point
 from .common_gradients import POSITIVE
 from .common_runs import BY_STEP
 from .common_samples import needed, sampled
-from .common_seeds import SEEDS, in_every_run
+from .common_seeds import SEEDS, in_every_run, over_steps
 from .part_2_remarks import MANY_STARTS, mean_times
 
 TRIALS = 101  # training sets for each number of samples, of which one may fail
@@ -102,6 +102,22 @@ def same_fractions(lab: Laboratory) -> Verdict:
         "t times as many tokens of each pattern have the same output: a margin is a function of label and fractions",
         "a training set with both labels has seen every sample of the law: its loss is the risk",
     )
+
+
+@claim(
+    "Beyond.theorem",
+    "What is left of Theorem 1",
+    kind="order",
+    uses=["Beyond.same-fractions"],
+    origin="ours",
+    hypotheses=THEOREM_1,
+    statement=r"\text{equal fractions in all samples of a class, one }a\text{ for all positions, no errors: }f=0\text{ after }T=\Theta(\eta^{-1})\text{ steps, for every }N\text{ with both labels}",
+    reading="alpha_* = 1/2, alpha_# = 1/20, eta over a decade, 20 starts; that f = 0 at zero training loss is Beyond.same-fractions",
+)
+def left_of_theorem(lab: Laboratory) -> Verdict:
+    """The number of steps to zero training loss, and that zero training loss is zero risk for this law."""
+    found = over_steps(lab, "steps", "the number of steps to zero loss").order("eta", -1, "Theta", "zero")
+    return found & same_fractions(lab)
 
 
 @claim(

@@ -546,29 +546,45 @@ def product_of_factors(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     where="Proof of Claim 2, Eq. (171)",
     source="damaged",
-    parts=["logit"],
+    parts=["logit", "gamma terms"],
     hypotheses=(),
-    statement=r"x_j^\top W_K^{(t+1)\top}W_Q^{(t+1)}x_l\gtrsim(1+K)(1+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|,\ j,l\in S_1",
-    reading="errors along q_1 that shorten key and query, any K, Q, |q_1| = 1: the hidden constant is 1 - delta - tau",
+    statement=r"x_j^\top W_K^{(t+1)\top}W_Q^{(t+1)}x_l\gtrsim(1+K)(1+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|-\sqrt{\cdot}\sqrt{\cdot}\gtrsim(1+K+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|,\ j,l\in S_1",
+    reading="given K, Q > 0: errors that shorten key and query, |q_1| at least 1; the hidden constant is 1 - delta - tau; (172) is not judged",
 )
-def logits_after_a_step(lab: Laboratory) -> Verdict:
-    """(1 + K - eps)(1 + Q - eps) against (1 - eps) times the printed bound; with the constant 1 it would fail.
+def logits_after_a_step(lab: Laboratory) -> dict[str, Verdict]:
+    """(A - eps)(B - eps) against (1 - eps) times the printed bound, A = (1 + K) q, B = (1 + Q) q; with the constant 1 it would fail.
 
-    This is the least inner product of A e + n and B e + o for |n|, |o| <= eps <= 1/2 and A, B >= 1.
+    This is the least inner product of A e + n and B e + o for |n|, |o| <= eps <= 1/2 and A, B >= q >= 1. The two roots that
+    are dropped next are at most K Q times the largest share and lengths of the other features, none longer than q_1.
     """
-    Kq, Qk, short = sym("K"), sym("Qk"), sym("short")  # eps = 1 - short
-    true = (Kq + short) * (Qk + short)
-    bound = (1 + Kq) * (1 + Qk) - (1 - short)
-    exact = identity({"room": true - short * bound - (1 - short) * Kq * Qk})
-    sign = always_positive({"room": sym("eps") * (1 + Kq * Qk) - sym("eps")}, positive=("eps", "K", "Qk"))
-    return (
-        (exact & sign)
+    Kq, Qk, more, short = sym("K"), sym("Qk"), sym("more"), sym("short")  # eps = 1 - short, q = 1 + more
+    q = 1 + more
+    key, query = (1 + Kq) * q, (1 + Qk) * q
+    true = (key - (1 - short)) * (query - (1 - short))
+    bound = key * query - (1 - short) * q
+    room = (1 - short) * ((key - 1) * (query - 1) + (q - 1) * short)
+    exact = identity({"room": true - short * bound - room})
+    sign = always_positive(
+        {"(A - 1)(B - 1) + (q - 1)(1 - eps)": (key - 1) * (query - 1) + (q - 1) * short},
+        positive=("K", "Qk", "short"),
+        nonnegative=("more",),
+    )
+    left = sym("left")  # one minus the sum of squared shares times |q_l| |r_l| / |q_1|^2
+    dropped = (1 + Kq) * (1 + Qk) * q * q - Kq * Qk * (1 - left) * q * q - (1 + Kq + Qk) * q * q
+    return {
+        "logit": (exact & sign)
         .with_constants(constant="1 - delta - tau")
         .proving(
             "for lengths A, B of at least 1 and eps at most 1/2 the slope B - eps A/|A e + n| is not negative, so that errors "
             "against q_1 are the worst"
-        )
-    )
+        ),
+        "gamma terms": identity({"rest": dropped - Kq * Qk * left * q * q})
+        & always_positive(
+            {"rest": Kq * Qk * left * q * q}, positive=("K", "Qk", "left"), nonnegative=("more",)
+        ).proving(
+            "shares |S_l|/(|S| - |S_*|) add up to at most 1 and |q_l|, |r_l| are at most |q_1|: both roots together are at most K Q |q_1|^2"
+        ),
+    }
 
 
 @claim(

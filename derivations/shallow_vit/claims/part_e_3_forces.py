@@ -251,14 +251,14 @@ def steps_of_unlucky(lab: Laboratory) -> Verdict:
     reading="(133) up to T of (10), eta to 0; lucky neurons with a_i > 0 at T, phi |S_1|/p the ratio of the softmaxes; batches of copies of two samples",
 )
 def neurons_on_values(lab: Laboratory) -> dict[str, Verdict]:
-    """w'v of pattern 2 is at most a tenth of that of pattern 1; that of nuisance patterns does not fall with B."""
+    """w'v of pattern 2 is at most that of pattern 1, at alpha_# = 0.05 and 0.4; that of nuisance patterns does not fall with B."""
+    every = "w'v_2 is at most w'v_1 for every lucky neuron"
     what = "the ratio of w'v of nuisance patterns and of pattern 1"
     printed, right = over_batches(lab, "u nuisance over own", what, -0.5)
     return {
         "(133)": outgrown(lab, "a neuron on a value"),
-        "(134)": in_every_run(
-            lab, "w'v_2 is at most w'v_1 for every lucky neuron", lambda x: x["u other over own"] <= 1
-        ),
+        "(134)": in_every_run(lab, every, lambda x: x["u other over own"] <= 1)
+        & in_every_run(lab, every, lambda x: x["u other over own"] <= 1, of_confused, CONFUSED),
         "(135)": printed.correcting(
             r"w_i'v_k/w_i'v_1=\Theta(1)\text{ in }B,\ k\ge3",
             right & near_symmetric(lab, "un", "u2"),

@@ -48,6 +48,7 @@ EXPECTED = {
     "Rem.2-samples": ("undecided", M),
     "Beyond.samples-gap": ("undecided", M),
     "Beyond.same-fractions": ("holds", P),
+    "Beyond.theorem": ("holds", M),
     "Rem.2-tau": ("undecided", M),
     "Fig.3": ("undecided", M),
     "P1-iterations": ("undecided", M),
