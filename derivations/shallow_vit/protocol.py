@@ -150,7 +150,11 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
 def _ignored(note: str, case: Case, *names: str) -> str:
     """The note, and which errors were asked for but do not enter the system."""
     asked = [name for name in names if getattr(case, name) > 0]
-    return "; ".join(part for part in (note, f"{', '.join(asked)} {'do' if asked[1:] else 'does'} not enter here" if asked else "") if part)
+    return "; ".join(
+        part
+        for part in (note, f"{', '.join(asked)} {'do' if asked[1:] else 'does'} not enter here" if asked else "")
+        if part
+    )
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:

@@ -57,12 +57,17 @@ def mean_times(lab: Laboratory, cases: Sequence[Case], count: int = SEEDS) -> Me
     )
 
 
-def falling(seen: Measurement, what: str) -> Verdict:
-    """Whether means fall from each point to the next: 99.9 percent intervals of the mean change of logarithms, start by start."""
-    change = np.diff(np.log(seen.values), axis=0)
+def mean_ratios(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the 99.9 percent intervals of the mean ratio (of logarithms) of each row and the next, column by column."""
+    change = np.diff(np.log(values), axis=0)
     count = change.shape[1]
     reach = float(stats.t.ppf(0.9995, count - 1)) * change.std(axis=1, ddof=1) / np.sqrt(count)
-    low, high = np.exp(change.mean(axis=1) - reach), np.exp(change.mean(axis=1) + reach)
+    return np.exp(change.mean(axis=1) - reach), np.exp(change.mean(axis=1) + reach)
+
+
+def falling(seen: Measurement, what: str) -> Verdict:
+    """Whether means fall from each point to the next: 99.9 percent intervals of the mean change of logarithms, start by start."""
+    low, high = mean_ratios(seen.values)
     shown = {"means": rounded(seen.means, 4), "ratio, 99.9 percent": rounded(np.column_stack([low, high]), 3)}
     ratio = Measurement(what, seen.points[1:], high if (high < 1).all() or not (low > 1).any() else low)
     if (low > 1).any() or (high < 1).all():
@@ -71,7 +76,9 @@ def falling(seen: Measurement, what: str) -> Verdict:
         )
         return found.adding(**shown).averaging(seen.seeds)
     said = ", ".join(f"{a:.3f} .. {b:.3f}" for a, b in zip(low, high, strict=True))
-    return undecided(f"{what} is in {said}, 99.9 percent intervals of {count} starts", **shown).at(*seen.points)
+    return undecided(f"{what} is in {said}, 99.9 percent intervals of {len(seen.seeds)} starts", **shown).at(
+        *seen.points
+    )
 
 
 @claim(

@@ -267,8 +267,8 @@ def _even(count: int) -> int:
 def conserved(state: State, overlap: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """W_O' W_O - W_V W_V' and W_K W_K' - W_Q W_Q' (on the span of the patterns): constant along the flow.
 
-    Patterns with inner products lambda = `overlap` have the Gram matrix (1 - lambda) I + lambda 11', by whose inverse images
-    of patterns give W W'.
+    Patterns with inner products lambda = `overlap` have the Gram matrix (1 - lambda) I + lambda 11'; with its inverse
+    the images of the patterns give W W'.
     """
     M = len(state.v)
     inverse = (np.eye(M) - overlap / (1 + (M - 1) * overlap)) / (1 - overlap)

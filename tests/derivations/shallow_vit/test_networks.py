@@ -221,7 +221,7 @@ def test_tokens_stay_within_tau(unit: int) -> None:
     assert second.max() <= 0.3 and (second[inside] == first[inside]).all(), "others are drawn as before"
     with pytest.raises(ParameterError, match="use a larger tau or less noise"):
         distances(replace(free, tau=1e-3))
-    with pytest.raises(ParameterError, match="kappa/4 = 0.3536"):
+    with pytest.raises(ParameterError, match=r"kappa/4 = 0\.3536"):
         replace(free, tau=0.36)
 
 

@@ -243,7 +243,17 @@ def test_patterns_that_overlap_move_as_the_token_network_does(M: int) -> None:
 
 
 def test_overlap_flips_jitter_and_noise_are_reached_from_the_command_line() -> None:
-    asked = {"overlap": 0.1, "flips": 0.25, "jitter": 0.05, "noise": 0.02, "tau": 0.05, "N": 8, "L": 20, "m": 20, "steps": 5}
+    asked = {
+        "overlap": 0.1,
+        "flips": 0.25,
+        "jitter": 0.05,
+        "noise": 0.02,
+        "tau": 0.05,
+        "N": 8,
+        "L": 20,
+        "m": 20,
+        "steps": 5,
+    }
     found = PAPER.protocols["tokens"](PAPER.read_parameters(asked), silent)
     assert found.final["kappa"] == pytest.approx(1.8**0.5) and 0 < found.final["tau"] <= 0.05
     case = Case.of(PAPER.read_parameters(asked))
