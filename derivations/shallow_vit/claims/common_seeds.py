@@ -94,7 +94,7 @@ ELSEWHERE = (
 
 
 PULLED_BACK = (
-    "lucky neurons are also active on pattern 1 queries of - samples, which pull keys and queries of pattern 1 back; (8) does not say that label-relevant "
+    "with one a_i for all positions lucky neurons are also active on pattern 1 queries of - samples, which pull keys and queries of pattern 1 back; (8) does not say that label-relevant "
     "queries outweigh them"
 )
 #: nearly as many confusion as label-relevant tokens, which (8) allows without errors

@@ -12,18 +12,22 @@ from odesys import (
     Evidence,
     Measurement,
     Verdict,
+    Witness,
     always_positive,
     graph,
+    identity,
+    refuted,
     sym,
     undecided,
 )
 
 from ..laboratory import Laboratory
 from .book import THEOREM_1, claim
-from .common_motion import TIME, too_slow
-from .common_runs import MAIN, off_recursion, prototypes
+from .common_motion import EXACT, TIME, too_slow
+from .common_positions import POSITIONS, of_positions
+from .common_runs import off_recursion, prototypes
 from .common_samples import never_zero, small_risk
-from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused, over_steps
+from .common_seeds import PULLED_BACK, in_every_run, over_steps
 
 
 def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
@@ -36,7 +40,7 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
     return (
         too_slow(lab, TIME, graph.ONE, sentence)
         .correcting(
-            r"T=\Theta(\eta^{-1})\ \text{with a constant that depends on the fractions}",
+            r"T=\Theta(\eta^{-1})\ \text{with a constant that depends on the fractions; }a_{(l)}=a",
             right,
             "for small eta the run is a function of eta t, and a factor eta was lost between (98) and (102); T >= c/eta, with probability at least 1/2, by the "
             "bounds on a step, as an output has to move by 1; T <= C/eta is measured",
@@ -97,33 +101,22 @@ def frozen_attention(lab: Laboratory) -> dict[str, Verdict]:
     uses=["Eq.45", "Eq.176-181", "Eq.61-63", "Eq.64-65"],
     expect="fails",
     where="Proposition 2, Eq. (15)",
-    parts=["level in eta", "direction", "all queries"],
+    parts=["level in eta", "direction", "all queries", "rate"],
     hypotheses=THEOREM_1,
     main=True,
-    statement=r"\text{attention becomes increasingly concentrated on }S_*:\ \sum_{i\in S_*}\mathrm{softmax}(X^\top W_K^\top W_Qx_l)_i\to1-\eta^C\ \text{for all }l\in S^n",
-    reading="every t along eta to 0, by proof up to T of (10), then given the measured end of training; direction at alpha_# = 0.4; nuisance queries at the end",
+    statement=r"\text{attention becomes increasingly concentrated on }S_*:\ \sum_{i\in S_*}\mathrm{softmax}(X^\top W_K^\top W_Qx_l)_i\to1-\eta^C\ \text{for all }l\in S^n\text{ at a sublinear rate of }O(1/t)",
+    reading="every t along eta to 0: by proof up to T of (10), then given the measured end of training; direction at alpha_# = 0.3 with a_(l) as in (1)",
 )
 def concentration(lab: Laboratory) -> dict[str, Verdict]:
     """Up to T of (10) attention is that of the start; at the end, eta T = Theta(1), logits are bounded free of eta, and it stays.
 
-    Nuisance queries give both discriminative patterns the same logit, so alpha_*/(alpha_* + alpha_#) is above them.
+    Nuisance queries do not know the label, so alpha_*/(alpha_* + alpha_#) is above them in one of the classes.
     """
-    ceiling = MAIN.alpha_s / (MAIN.alpha_s + MAIN.alpha_c)
-    what = "the attention of nuisance queries at T is above alpha_*/(alpha_* + alpha_#) = 0.9091 (C above 1.05 at eta = 0.1)"
-    every = in_every_run(lab, what, lambda x: x["attention rel_n"] > ceiling)
-    star, confusion, other, e = sym("alpha_s"), sym("alpha_c"), sym("other"), sym("e")
-    below = star / (star + confusion) - star * e / ((star + confusion) * e + other)
-    capped = always_positive({"ceiling - attention": below}, positive=("alpha_s", "alpha_c", "other", "e"))
     return {
         "level in eta": level_in_eta(lab),
         "direction": _direction(lab),
-        "all queries": every.correcting(
-            r"\text{at most }\frac{\alpha_*}{\alpha_*+\alpha_\#}\text{ where both discriminative patterns have one logit}",
-            capped,
-            "a nuisance query gives both discriminative patterns the same logit",
-        )
-        .with_constants(ceiling="alpha_*/(alpha_* + alpha_#)")
-        .blaming("false", "confusion-tokens"),
+        "all queries": _nuisance_queries(),
+        "rate": level_in_eta(lab).proving("t times a distance above a constant is not bounded: no rate O(1/t)"),
     }
 
 
@@ -156,39 +149,62 @@ def level_in_eta(lab: Laboratory) -> Verdict:
     return level.blaming("false", "log-T")
 
 
+def _nuisance_queries() -> Verdict:
+    """Odds of relevant against confusion tokens for a nuisance query: in the two classes their product is (alpha_*/alpha_#)^2.
+
+    Logits S_1k, S_2k belong to patterns, not to samples, so that the odds are (alpha_*/alpha_#) e^(S_1k - S_2k) in + samples
+    and (alpha_*/alpha_#) e^(S_2k - S_1k) in - samples.
+    """
+    star, confusion, x, other, more = (sym(name) for name in ("alpha_s", "alpha_c", "x", "other", "more"))
+    odds = star / confusion * x, star / confusion / x  # x = e^(S_1k - S_2k)
+    product = identity(
+        {"product of the odds": odds[0] * odds[1] - (star / confusion) ** 2}, positive=("alpha_s", "alpha_c", "x")
+    )
+    # in the class with e^(logit of relevant - logit of confusion) = e <= 1, that is 1/(1 + more)
+    share = star / (1 + more) / (star / (1 + more) + confusion + other)
+    capped = always_positive(
+        {"ceiling - attention": star / (star + confusion) - share},
+        positive=("alpha_s", "alpha_c"),
+        nonnegative=("other", "more"),
+    )
+    sentence = (
+        "alpha_* = 1/2, alpha_# = 1/20, equal fractions in both classes, tau = 0 (all hypotheses hold): for every weights and every t a nuisance query attends to S_* with at "
+        "most alpha_*/(alpha_* + alpha_#) = 0.9091 in one of the two classes, which is below 1 - eta^C for small eta"
+    )
+    if product.as_stated != HOLDS or capped.as_stated != HOLDS:
+        return undecided("the odds of the two classes do not multiply to a constant")
+    found = refuted(Witness(sentence, EXACT)).proving(
+        "a nuisance query has one logit for each pattern, the same in all samples: the odds of relevant against confusion tokens multiply to (alpha_*/alpha_#)^2",
+        "so one of both is at most alpha_*/alpha_#, and attention on S_* is at most odds/(1 + odds)",
+    )
+    return (
+        found.correcting(
+            r"\text{in one of the two classes at most }\frac{\alpha_*}{\alpha_*+\alpha_\#}\text{, for every }t",
+            product & capped,
+            "nuisance queries do not know the label: what they give to one discriminative pattern counts for one class and against the other",
+        )
+        .with_constants(ceiling="alpha_*/(alpha_* + alpha_#)")
+        .blaming("false", "confusion-tokens")
+    )
+
+
 def _direction(lab: Laboratory) -> Verdict:
     """What label-relevant queries gain on their own pattern from start to end: with many confusion tokens they lose."""
     what = "label-relevant queries attend more to label-relevant tokens at T than at the start"
-    lost = in_every_run(lab, what, lambda x: x["attention gained"] > 0, of_confused, CONFUSED)
+    lost = in_every_run(lab, what, lambda x: x["attention gained"] > 0, of_positions, POSITIONS)
     gained = in_every_run(lab, what, lambda x: x["attention rel_s"] > math.e / (1 + math.e))
     return lost.correcting(
-        r"\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20}:\ \text{more at }T\text{ than at the start}", gained, PULLED_BACK
+        r"\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20},\ a_{(l)}=a:\ \text{more at }T\text{ than at the start}",
+        gained,
+        PULLED_BACK,
     ).blaming("false", "queries-of-confusion")
-
-
-@claim(
-    "Prop.2-rate",
-    "Rate of concentration",
-    kind="order",
-    uses=["Prop.2"],
-    expect="fails",
-    where="Proposition 2, rate",
-    parts=["rate"],
-    hypotheses=THEOREM_1,
-    statement=r"\sum_{S_*}\mathrm{softmax}\to1-\eta^C\ \text{at a sublinear rate of }O(1/t)",
-    reading="the distance to 1 - eta^C times t, for large t and small eta: as Prop.2, level in eta",
-)
-def rate(lab: Laboratory) -> Verdict:
-    """The distance stays above a constant for all later t, so t times the distance is unbounded; for a far margin see Beyond.rate."""
-    found = level_in_eta(lab)
-    return found.proving("t times a distance above a constant is not bounded: no rate O(1/t)")
 
 
 @claim(
     "Beyond.rate",
     "Rate of concentration with a far margin",
     kind="order",
-    uses=["Prop.2-rate"],
+    uses=["Prop.2"],
     origin="ours",
     hypotheses=(),
     statement=r"\Gamma=1000,\ \alpha_\#=0:\quad t\,(1-A_{11})\text{ falls: faster than }O(1/t)",

@@ -23,7 +23,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import many_networks
-from .book import PRINTED, THEOREM_1, claim, point
+from .book import PRINTED, SHARED, THEOREM_1, claim, point
 from .common_runs import BY_STEP
 from .common_samples import no_margin, risks, sampled
 from .common_seeds import SEEDS
@@ -89,7 +89,7 @@ def falling(seen: Measurement, what: str) -> Verdict:
     origin="text",
     where="Remark 2, first two sentences",
     parts=["iterations"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{larger }\alpha_*\text{ reduces }T",
     reading="mean number of steps as alpha_* grows, along three families of fractions",
 )
@@ -145,7 +145,7 @@ def power_of_alpha(lab: Laboratory) -> dict[str, Verdict]:
     origin="text",
     where="Remark 2, token noise",
     parts=["noise"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{smaller }\tau\text{ reduces }T",
     reading="steps to zero training loss of unit tokens with noise and without, start by start, 60 starts, sigma = delta = 0.3",
 )
@@ -190,7 +190,7 @@ def token_steps(lab: Laboratory, case: Case, seed: int) -> int:
     origin="text",
     where="Remark 3",
     parts=["sigma", "delta", "samples"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{smaller }\sigma,\delta\text{ reduce }N\text{ and speed up the convergence}",
     reading="eta T of 160 starts with and without errors inside Assumption 1, at two pairs of fractions, start by start; N as in Fig.1b",
 )

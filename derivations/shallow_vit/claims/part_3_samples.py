@@ -13,7 +13,7 @@ from odesys import Measurement, Verdict, computed_once, fit_power_law, graph, id
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import sparsify
-from .book import THEOREM_1, claim, point
+from .book import SHARED, THEOREM_1, claim, point
 from .common_gradients import POSITIVE
 from .common_runs import BY_STEP
 from .common_samples import needed, sampled
@@ -35,7 +35,7 @@ HALF = 0.5
     origin="text",
     where="Remark 2; (P1); Section 4.1, Figure 1 (a)",
     parts=["alpha_*"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"N\text{ scales with }1/\alpha_*^2",
     reading="least N with risk below 1e-3 for 99 percent of the training sets; alpha_# = 0, fractions scatter by 0.01, alpha_* over a decade",
 )
@@ -69,7 +69,7 @@ def exponent_of_samples(
     level="full",
     insensitive="an interval that is too wide to decide, on every system",
     origin="ours",
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\alpha_*+\alpha_\#=\tfrac12:\quad N\text{ scales with }1/(\alpha_*-\alpha_\#)^2",
     reading="least N with risk below 1e-3 for 99 percent of the training sets, as in Figure 1 (a): half of the tokens nuisance, gap from 0.08 to 0.45",
 )
@@ -110,7 +110,7 @@ def same_fractions(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Beyond.same-fractions"],
     origin="ours",
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{equal fractions in all samples of a class, one }a\text{ for all positions, no errors: }f=0\text{ after }T=\Theta(\eta^{-1})\text{ steps, for every }N\text{ with both labels}",
     reading="alpha_* = 1/2, alpha_# = 1/20, eta over a decade, 20 starts; that f = 0 at zero training loss is Beyond.same-fractions",
 )
@@ -156,7 +156,7 @@ def noise_and_samples(lab: Laboratory) -> Verdict:
     origin="text",
     where="Section 4.1, Figure 3, with (13)",
     parts=["power"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"W_K,W_Q\text{ frozen: the sample complexity is almost linear in }\alpha_*^{-4}",
     reading="least N with risk below 1e-3 for half of the training sets, alpha_# = 0, frozen against trained, alpha_* from 0.15 to 0.5",
 )
@@ -192,7 +192,7 @@ def frozen_samples(lab: Laboratory) -> Verdict:
     origin="text",
     where="Section 3.1, (P1): iterations",
     parts=["sigma"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"T\text{ is proportional to }1/(\Theta(1)-\sigma-\tau)",
     reading="tau = 0: whether 1 - T(0)/T(sigma) is sigma over one constant, sigma over a decade, mean T of 160 starts",
 )
@@ -232,7 +232,7 @@ def errors_and_iterations(lab: Laboratory) -> Verdict:
     origin="text",
     where="Section 4.1, Figure 1 (b); (P1): samples",
     parts=["sigma"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"1/\sqrt N\text{ is linear in }\Theta(1)-\sigma",
     reading="least N with risk below 1e-3 for half of the training sets, alpha_* = 0.2, alpha_# = 0, sigma = 0 to 0.3, tau = 0",
 )
@@ -322,7 +322,7 @@ def removal_and_loss(lab: Laboratory) -> dict[str, Verdict]:
     origin="text",
     where="After Proposition 2; Section 1, second contribution",
     parts=["ranking"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{label-relevant tokens are highlighted by the learned attention, others have less weight}",
     reading="at the measured T each label-relevant token receives more attention, in the mean over queries, than any other",
 )

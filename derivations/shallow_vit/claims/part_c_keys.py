@@ -23,7 +23,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import THEOREM_1, Tables, before_margin, claim, put, tables
+from .book import SHARED, Tables, before_margin, claim, put, tables
 from .common_gradients import POSITIVE, force
 from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused
 
@@ -75,7 +75,7 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
     origin="proof",
     where="Proof of Claim 2, Eq. (163)",
     parts=["Q against K", "positive"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"Q(t)\ge K(t)(1-\lambda)>0",
     reading="lambda the small inner product of any two patterns; K, Q the growth of query and key of pattern 1 late in runs; positive at alpha_# = 0.4",
 )

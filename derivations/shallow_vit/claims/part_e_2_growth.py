@@ -41,7 +41,7 @@ from .part_e_2_softmax import n
     parts=["later", "start", "level"],
     hypotheses=(),
     statement=r"1\ge p_n(t)\ge p_n(0)=\Theta\Big(\frac{|S_1|e^{-\epsilon}}{|S_1|e^{-\epsilon}+|S|-|S_1|}\Big)\ge\Theta(e^{-\epsilon})",
-    reading="|S| read for the second |S_1|; p_n(t) for large t at alpha_# = 0.4; constants free of alpha, a parameter of (10), (11), (78)",
+    reading="|S| read for the second |S_1|; p_n(t) for large t, alpha_# = 0.4, one a_i for all positions; constants free of alpha, a parameter of (10), (11)",
 )
 def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
     """p_n(0) with |q_1(0)| = 1 is above alpha e^{-eps}, and above the expression in Theta, below e times it."""

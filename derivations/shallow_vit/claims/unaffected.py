@@ -71,7 +71,7 @@ REASONS = (
     ),
     (
         "weight hinge flip keys neurons nuisance start",
-        "Lem.4 Eq.93",
+        "Lem.4",
         "gates of neurons with the right sign stay open, and those with the wrong sign close, at any speed of the equations",
     ),
     (
@@ -103,12 +103,12 @@ REASONS = (
     ),
     (
         "keys",
-        "Eq.34 Eq.38 Eq.36 Eq.109-113 Eq.195-197",
+        "Eq.34 Eq.109-113 Eq.195-197",
         "growth along p_1 up to margin 1 is made by neurons and values, and attention changes it by less than the tolerance",
     ),
     (
         "nuisance",
-        "Rem.2 Rem.2-noise Eq.31 Eq.32 Eq.34 Eq.38 Eq.94-98 Eq.195-197 Beyond.constant Beyond.condition",
+        "Rem.2 Rem.2-noise Eq.31 Eq.32 Eq.34 Eq.94-98 Eq.195-197 Beyond.constant Beyond.condition",
         "nuisance values are a small part of the output: times and growth along p_1 stay within the tolerance",
     ),
     (
