@@ -80,6 +80,7 @@ def of_main(lab: Laboratory, seed: int) -> dict[str, float]:
             | _force(run)
             | _values(run)
             | _keys(run)
+            | _unlucky(run)
         )
         out |= shares_of(run)
         out |= {"reached": float(run.fitted), "pruned well": _pruned(run)}
@@ -140,22 +141,28 @@ def of_small(lab: Laboratory, seed: int) -> dict[str, float]:
     """A run from xi = 1e-4: means over living neurons where the mean margin passes 1/2, unlucky neurons, gates."""
     run = lab.train(SMALL, seed, every=1)
     place = next((k for k, made in enumerate(run.made) if made.found.margins.mean() >= 0.5), len(run.made) - 1)
-    part, a, root = groups(run), run.start.a, np.sqrt(run.case.m)
+    part = groups(run)
     with np.errstate(all="ignore"):
         out = kept(run) | scalars_of(run.states[place], run.made[place], run.data, run.case.m)
-        square = (run.state.w**2).sum(axis=1)
-        unlucky = (a > 0) & part["unlucky"]
-        out["unlucky over lucky"] = float(square[unlucky].mean() / square[part["W+"]].mean())
-        along = run.state.w @ run.start.v.T  # on p_1, .., p_M: features have no errors here
-        out["unlucky component over lucky"] = float(along[unlucky].max() / along[part["W+"], 0].mean())
-        out["step of unlucky"] = float(
-            np.abs((run.made[place].C @ run.states[place].v)[part["unlucky"], 0]).max() * root
-        )
         h = run.made[-1].found.h[int(np.flatnonzero(run.data.y < 0)[0])][:, part["W+"]]
         out |= {"on confusion": float((h[0] > 0).mean()), "on own": float((h[1] > 0).mean())}
         out |= {"on nuisance": float((h[2:] > 0).mean()), "eta T": run.eta_T}
         out |= {f"logit {name}": value for name, value in observables.logits(run.state.S).items()}
     return out | _sliding(run, part["W+"])
+
+
+def _unlucky(run: Run) -> dict[str, float]:
+    """Neurons in neither set, a_i > 0, against lucky ones at the end; the largest step of an unlucky neuron on p_1 at half the time."""
+    part, middle = groups(run), len(run.times) // 2
+    unlucky = (run.start.a > 0) & part["unlucky"]
+    square = (run.state.w**2).sum(axis=1)
+    along = run.state.w @ run.start.v.T  # on p_1, .., p_M: features have no errors here
+    step = (run.made[middle].C @ run.states[middle].v)[part["unlucky"], 0]
+    return {
+        "unlucky over lucky": float(square[unlucky].mean() / square[part["W+"]].mean()),
+        "unlucky component over lucky": float(along[unlucky].max() / along[part["W+"], 0].mean()),
+        "step of unlucky": float(np.abs(step).max() * np.sqrt(run.case.m)),
+    }
 
 
 def _sliding(run: Run, part: np.ndarray) -> dict[str, float]:

@@ -69,7 +69,7 @@ def zero_error(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Ver
     hypotheses=THEOREM_1,
     main=True,
     statement=r"(7)\text{-}(9),\ (11),\ \zeta\gtrsim1-\eta^{10}:\quad T=\Theta(\eta^{-3/5}\alpha_*^{-1})\ (10)\ \text{iterations give zero generalization error (12) with probability }0.99",
-    reading="T of (10) with any constant along eta to 0; (12) with constants, N, eta fixed first, free of |S|, for every law with (8), (9)",
+    reading="T of (10) with any constant, also of the law, along eta to 0; (12) with constants, N, eta fixed first, free of |S|, for laws with (8), (9)",
 )
 def number_of_iterations(lab: Laboratory) -> dict[str, Verdict]:
     """How far T of (10) steps can go, and samples on which no network has margin 1 for both labels (as Eq.11)."""

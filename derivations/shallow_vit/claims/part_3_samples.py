@@ -234,7 +234,7 @@ def errors_and_iterations(lab: Laboratory) -> Verdict:
     parts=["sigma"],
     hypotheses=SHARED,
     statement=r"1/\sqrt N\text{ is linear in }\Theta(1)-\sigma",
-    reading="least N with risk below 1e-3 for half of the training sets, alpha_* = 0.2, alpha_# = 0, sigma = 0 to 0.3, tau = 0",
+    reading="printed at alpha_* = 0.3, alpha_# = 0.2, M = 5; here half of the training sets with risk below 1e-3 at 0.2, 0, M = 3, sigma to 0.3",
 )
 def errors_and_samples(lab: Laboratory) -> Verdict:
     """1/sqrt(N) over that without errors; linear in c - sigma with an unknown c is a statement about curvature.

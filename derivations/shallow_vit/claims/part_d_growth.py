@@ -39,14 +39,12 @@ from .part_d_orders import alpha, error, eta, n, p, power, t
     insensitive=NUMBERS,
     origin="proof",
     where="Proof of Claim 1, Eqs. (99)-(101)",
-    parts=["all neurons"],
+    parts=["(99), (100)", "(101)"],
     hypotheses=(),
-    fault="proof",
-    cause="least-of-m-neurons",
     statement=r"\Pr(\|W_{O(i,\cdot)}^{(0)}\|\lesssim\xi)\lesssim\xi,\qquad\|W_{O(i,\cdot)}^{(0)}p_1\|\gtrsim\xi\ \text{for all }i\in[m]\text{ with high probability}",
-    reading="any constant: the probability that all m neurons have |w'p_1| >= k xi falls geometrically in m, for every xi",
+    reading="(99), (100) for xi = 1/sqrt(M), M < m_a, constants 1/2 and 1/10, m at most e^m_a; (101) with any constant free of m",
 )
-def neurons_at_start(lab: Laboratory) -> Verdict:
+def neurons_at_start(lab: Laboratory) -> dict[str, Verdict]:
     """Error functions in balls.
 
     The text before (99) has w ~ N(0, xi^2 I/m_a), Algorithm 1 entries N(0, xi^2). The probability of |w' p_1| >= xi/10
@@ -57,12 +55,11 @@ def neurons_at_start(lab: Laboratory) -> Verdict:
     with flint.ctx.workprec(128):
         # |w'p_1| >= xi/10 for one neuron: with variance xi^2/m_a, m_a = 10, and with xi^2
         one = [1 - (as_ball(Fraction(1, 10)) * (flint.arb(size) / 2).sqrt()).erf() for size in (10, 1)]
-        norm = flint.arb(1) - flint.arb(5).gamma_upper(flint.arb(5), regularized=1)  # P(|w| <= xi), variance xi^2/m_a
         rare = all(bool(share**1000 < 0.01) for share in one)
     sentence = (
         "with w ~ N(0, xi^2 I/m_a), as printed before (99), and m_a = 10: the probability that all m neurons have |w'p_1| >= "
-        f"k xi is (1 - erf(k sqrt 5))^m, which tends to 0 with m, {float(one[0]):.4f}^m at k = 1/10; and Pr(|w| <= xi) = "
-        f"{float(norm):.4f} for every xi. With entries N(0, xi^2) it is {float(one[1]):.4f}^m"
+        f"k xi is (1 - erf(k sqrt 5))^m, which tends to 0 with m, {float(one[0]):.4f}^m at k = 1/10. With entries N(0, xi^2) it "
+        f"is {float(one[1]):.4f}^m"
     )
     printed = decided(not rare, Witness(sentence, {"m": 1000, "m_a": 10}), Evidence.CERTIFICATE)
 
@@ -77,12 +74,36 @@ def neurons_at_start(lab: Laboratory) -> Verdict:
         128
     ):  # (1 - erf(x / sqrt 2))^1000 = 1/2, and erf(x / sqrt 2) = x sqrt(2 / pi) to first order
         median = float((1 - flint.arb(2) ** (-flint.arb(1) / 1000)) * (flint.arb.pi() / 2).sqrt())
-    return printed.correcting(
+    fails = printed.correcting(
         r"w_{ij}\sim\mathcal N(0,\xi^2):\ \Pr(|w'p_1|\le x\xi)=\mathrm{erf}(x/\sqrt2);\quad\min_i|w_i'p_1|\ge q\sqrt{\pi/2}\,\xi/m\ \text{with probability}\ge1-q",
         fixed,
         "the law of w/xi does not contain xi, and the smallest of m is of order xi/m; with the variance xi^2/m_a put "
         "xi/sqrt(m_a) for xi",
     ).with_constants(median_of_the_least_over_xi_at_m_1000=round(median, 6))
+    return {"(99), (100)": _lengths_at_start(), "(101)": fails.blaming("proof", "least-of-m-neurons")}
+
+
+def _lengths_at_start() -> Verdict:
+    """m_a |w|^2/xi^2 is a chi-square variable of k = m_a degrees: Pr(chi^2 <= k x) <= (x e^(1 - x))^(k/2) by Chernoff.
+
+    At x = 1/4 this is at most 1/sqrt(k) <= 1/sqrt(M) = xi, for every k; at x = 1/100 it is below e^-k 2^-k.
+    """
+
+    def bounded(k: int) -> bool:
+        with flint.ctx.workprec(96):
+            return bool((as_ball(Fraction(3, 4)).exp() / 4) ** k * k < 1)  # squared
+
+    with flint.ctx.workprec(96):
+        later = bool(as_ball(Fraction(3, 4)).exp() / 4 * as_ball(Fraction(3, 2)) < 1)  # (k + 1)/k <= 3/2 for k >= 2
+        all_neurons = bool(
+            (as_ball(Fraction(99, 100)).exp() / 100) * flint.arb(2).exp() * 4 < 1
+        )  # squared, times e^2 2^2
+    if not (later and all_neurons):
+        return undecided("Chernoff's bound is too weak")
+    return enumerate_all((1, 2), bounded, "degrees k, larger ones by the ratio of neighbours").proving(
+        "Pr(|w| <= xi/2) <= (e^(3/4)/4)^(m_a/2) <= 1/sqrt(m_a) <= 1/sqrt(M) = xi: k = 1, 2 in balls, and the bound over 1/sqrt(k) falls from k = 2 on",
+        "Pr(|w| <= xi/10) <= (2 e)^(-m_a): for m <= e^(m_a) all m neurons are longer with probability at least 1 - 2^(-m_a)",
+    )
 
 
 @claim(
@@ -289,7 +310,7 @@ def _ei_inverse(s: int) -> flint.arb:
     parts=["(64)", "(65)"],
     hypotheses=THEOREM_1,
     statement=r"p_n(T)\gtrsim\frac{T^C}{T^C+\frac{1-\alpha}\alpha}\ge1-\Theta(\eta^C),\qquad\phi_n(T)(|S^n|-|S_1^n|)\le\eta^C\ \text{for some large }C",
-    reading="every C > 0 and every eta T = Theta(1), as the text has before (60), or T of (10); eta to 0 with all else fixed",
+    reading="every C > 0 and eta T = Theta(1), as before (60), or T of (10), eta to 0 with all else fixed; given (63) it would follow",
 )
 def level_of_attention(lab: Laboratory) -> dict[str, Verdict]:
     """Logits are bounded free of eta while eta T is, so one minus the attention stays above a constant.

@@ -32,12 +32,10 @@ from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
     ELSEWHERE,
-    SMALL,
     in_every_run,
     near_symmetric,
     of_elsewhere,
     of_main,
-    of_small,
     of_tilted,
     over_batches,
 )
@@ -297,18 +295,16 @@ def other_directions(lab: Laboratory) -> Verdict:
     reading="any constant, at T, batches of copies of two samples: means over lucky neurons in place of their minimum, which is kinder",
 )
 def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
-    """Neurons with a_i > 0 in neither set against lucky ones at the end, xi = 1e-4: largest component, and mean squares."""
-    revived = "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES
+    """Neurons with a_i > 0 in neither set against lucky ones at the end: largest component, and mean squares."""
+    revived = "unlucky neurons start as long as lucky ones, and some are revived by the first steps; " + COPIES
     largest, stays = over_batches(
         lab,
         "unlucky component over lucky",
         "the largest component of unlucky over lucky neurons",
         -0.5,
-        of_small,
-        SMALL,
     )
     what = "the mean squared norm of unlucky over lucky neurons"
-    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0, of_small, SMALL)
+    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0)
     return {
         "(42)": largest.correcting(
             r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B",

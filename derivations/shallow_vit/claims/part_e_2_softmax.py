@@ -80,7 +80,25 @@ def attention_on_others(lab: Laboratory) -> Verdict:
         r"W_j\le|S_j|/(|S_1|e^{Q^2-\sqrt2\epsilon Q-2\epsilon(Q+\epsilon)}+|S|-|S_1|)\ \text{for }q_1\perp q_j,\ |q_1|=|q_j|=Q",
         expansion & inside,
         "the logit noise is q'o + n'r + n'o: three terms, not one; |q_1 - q_j| = sqrt(2) Q, |n_1 - n_j| <= 2 eps",
-    ).with_constants(gap_of_the_start="(1 - delta)^2", corrected_gap_vanishes_at_eps=_vanishing())
+    ).with_constants(
+        gap_of_the_start="(1 - delta)^2", corrected_gap_vanishes_at_eps=_vanishing(), with_2_delta=_two_deltas()
+    )
+
+
+def _two_deltas() -> str:
+    """The form with 2 delta in the exponent, as (82) and the text after (93) have it: two rotations refute that, too."""
+    keys, query = (
+        [(Fraction(24, 25), Fraction(-7, 25)), (Fraction(7, 25), Fraction(24, 25))],
+        (Fraction(24, 25), Fraction(7, 25)),
+    )
+    own, other = (k[0] * query[0] + k[1] * query[1] for k in keys)
+    gap, square = own - other, 2 - 2 * Fraction(24, 25)  # of the logits of query 1, and delta^2
+    if not (gap < 1 and ((1 - gap) / 2) ** 2 > square and other > 0):
+        return "not refuted"
+    return (
+        f"refuted as well: keys (24, -7)/25, (7, 24)/25 and query (24, 7)/25 of pattern 1, rotations with errors {float(square) ** 0.5:.3f}, have the gap "
+        f"{float(gap):.4f}, below 1 - 2 delta = {1 - 2 * float(square) ** 0.5:.4f}; the third logit is 0, which makes W_2 larger"
+    )
 
 
 def _vanishing() -> float:

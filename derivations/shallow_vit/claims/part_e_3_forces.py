@@ -28,11 +28,9 @@ from .common_samples import PAIR, no_margin
 from .common_seeds import (
     CONFUSED,
     PULLED_BACK,
-    SMALL,
     in_every_run,
     near_symmetric,
     of_confused,
-    of_small,
     over_batches,
     over_steps,
 )
@@ -228,9 +226,9 @@ def steps_elsewhere(lab: Laboratory) -> Verdict:
     reading="any constant: largest step of unlucky neurons on p_1, batches of copies of two samples",
 )
 def steps_of_unlucky(lab: Laboratory) -> Verdict:
-    """Largest step where the mean margin passes 1/2, xi = 1e-4, in units eta/a."""
+    """Largest step in the middle of runs, in units eta/a."""
     what = "a/eta times the largest step of unlucky neurons"
-    printed, right = over_batches(lab, "step of unlucky", what, -0.5, of_small, SMALL)
+    printed, right = over_batches(lab, "step of unlucky", what, -0.5)
     return printed.correcting(
         r"\max_{i\notin\mathcal W\cup\mathcal U}|\Delta\langle w_i,p_1\rangle|=\Theta(\eta/a)\text{ in }B",
         right & near_symmetric(lab, "step1"),

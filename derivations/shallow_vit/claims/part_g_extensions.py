@@ -95,7 +95,7 @@ def loss_of_four_classes(lab: Laboratory) -> Verdict:
     expect="fails",
     insensitive=NUMBERS,
     origin="text",
-    where="Appendix G.2, Eq. (236)",
+    where="Appendix G.2, after Eq. (236): inner products separate",
     parts=["separation"],
     hypotheses=(),
     fault="misprint",
