@@ -76,12 +76,20 @@ def attention_on_others(lab: Laboratory) -> Verdict:
     expansion = identity({"gap": logit[0] - logit[1] - (dot(q1, r) - dot(q2, r)) - rest})
     room = 1 - graph.sqrt(graph.num(2)) * delta - 2 * delta * (1 + delta)
     inside = always_positive({"this start": gap - room}, positive=("delta",))
-    return printed.correcting(
-        r"W_j\le|S_j|/(|S_1|e^{Q^2-\sqrt2\epsilon Q-2\epsilon(Q+\epsilon)}+|S|-|S_1|)\ \text{for }q_1\perp q_j,\ |q_1|=|q_j|=Q",
-        expansion & inside,
-        "the logit noise is q'o + n'r + n'o: three terms, not one; |q_1 - q_j| = sqrt(2) Q, |n_1 - n_j| <= 2 eps",
-    ).with_constants(
-        gap_of_the_start="(1 - delta)^2", corrected_gap_vanishes_at_eps=_vanishing(), with_2_delta=_two_deltas()
+    sentence = (
+        "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is (1 - delta)^2, less than the 1 - delta of "
+        "nu_n(0): W_2 is above nu_n |S_2| for all counts"
+    )
+    return (
+        printed.witnessed(sentence, {})
+        .correcting(
+            r"W_j\le|S_j|/(|S_1|e^{Q^2-\sqrt2\epsilon Q-2\epsilon(Q+\epsilon)}+|S|-|S_1|)\ \text{for }q_1\perp q_j,\ |q_1|=|q_j|=Q",
+            expansion & inside,
+            "the logit noise is q'o + n'r + n'o: three terms, not one; |q_1 - q_j| = sqrt(2) Q, |n_1 - n_j| <= 2 eps",
+        )
+        .with_constants(
+            gap_of_the_start="(1 - delta)^2", corrected_gap_vanishes_at_eps=_vanishing(), with_2_delta=_two_deltas()
+        )
     )
 
 
