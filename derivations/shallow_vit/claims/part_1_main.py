@@ -105,7 +105,7 @@ def frozen_attention(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=THEOREM_1,
     main=True,
     statement=r"\text{attention becomes increasingly concentrated on }S_*:\ \sum_{i\in S_*}\mathrm{softmax}(X^\top W_K^\top W_Qx_l)_i\to1-\eta^C\ \text{for all }l\in S^n\text{ at a sublinear rate of }O(1/t)",
-    reading="every t along eta to 0: by proof up to T of (10), then given the measured end of training; direction at alpha_# = 0.3, L = 10, with a_(l) of (1)",
+    reading="eta to 0: by proof up to T of (10), then given the measured end of training; direction at alpha_# = 0.3, L = 10, with a_(l) of (1)",
 )
 def concentration(lab: Laboratory) -> dict[str, Verdict]:
     """Up to T of (10) attention is that of the start; at the end, eta T = Theta(1), logits are bounded free of eta, and it stays.
