@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from odesys import (
-    HOLDS,
     ONE,
     ZERO,
     Node,
     Verdict,
-    Witness,
-    always_positive,
-    decided,
     entry_pairs,
     equal,
     graph,
@@ -128,40 +124,6 @@ def gradient_of_w_v(lab: Laboratory) -> Verdict:
     """
     flow = lab.toy()
     return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
-
-
-@claim(
-    "Eq.190",
-    "Attention on pattern 1 against p_n",
-    kind="inequality",
-    uses=["Eq.30"],
-    expect="fails",
-    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
-    origin="proof",
-    where="Proof of Claim 3, Eq. (190)",
-    parts=["bound"],
-    hypotheses=(),
-    fault="constant",
-    cause="errors-of-logits",
-    statement=r"\sum_{s\in S_1}\mathrm{softmax}(x_s^\top W_K^\top W_Qx_l)\ge p_n(t),\quad l\in S_1",
-    reading="no hidden constant: the start of Eq.30, W_K = W_Q = diag(1 - delta, 1, ..), tau = 0",
-)
-def attention_against_p(lab: Laboratory) -> Verdict:
-    """Own attention at a gap of logits, e^(1 - delta) = e^gap (1 + g): (190) asks for the larger odds."""
-    c, b, w, g, delta = (sym(name) for name in ("c", "b", "w", "g", "delta"))
-    own, asked = c * w / (c * w + b), c * w * (1 + g) / (c * w * (1 + g) + b)
-    missed = always_positive({"p_n - sum": asked - own}, positive=("c", "b", "w", "g"))
-    up_to = always_positive({"(1 + g) sum - p_n": (1 + g) * own - asked}, positive=("c", "b", "w", "g"))
-    gap = identity({"1 - delta - gap": (1 - delta) - (1 - delta) ** 2 - delta * (1 - delta)})
-    sentence = (
-        "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is "
-        "(1 - delta)^2, less than the 1 - delta of p_n(0): the left side is below p_n(0)"
-    )
-    return decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {})).correcting(
-        r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
-        up_to & gap,
-        "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
-    )
 
 
 @claim(

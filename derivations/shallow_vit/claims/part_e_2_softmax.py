@@ -7,6 +7,7 @@ from fractions import Fraction
 import flint
 
 from odesys import (
+    HOLDS,
     ONE,
     Evidence,
     Verdict,
@@ -33,15 +34,15 @@ w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
     uses=["Def.1", "Asm.2"],
     expect="fails",
     insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
-    where="Lemma 2, Eq. (30), and (82)",
-    parts=["bound"],
+    where="Lemma 2, Eq. (30), with (82), and (190)",
+    parts=["(30)", "(190)"],
     hypotheses=(),
     fault="constant",
     cause="errors-of-logits",
-    statement=r"W_j^n(t)\le\nu_n(t)|S_j^n|",
+    statement=r"W_j^n(t)\le\nu_n(t)|S_j^n|\ (30),\qquad\sum_{s\in S_1}\mathrm{softmax}(x_s^\top W_K^\top W_Qx_l)\ge p_n(t),\ l\in S_1\ (190)",
     reading="start with W_K = W_Q = diag(1 - delta, 1, ..), tau = 0, no hidden constant",
 )
-def attention_on_others(lab: Laboratory) -> Verdict:
+def attention_on_others(lab: Laboratory) -> dict[str, Verdict]:
     """The gap of the start, exact, and the bilinear expansion behind the corrected gap.
 
     With Definition 1 at t = 0, tau = 0: W_K = W_Q = diag(1 - delta, 1, .., 1) has norm 1 and errors at most delta;
@@ -80,7 +81,7 @@ def attention_on_others(lab: Laboratory) -> Verdict:
         "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is (1 - delta)^2, less than the 1 - delta of "
         "nu_n(0): W_2 is above nu_n |S_2| for all counts"
     )
-    return (
+    first = (
         printed.witnessed(sentence, {})
         .correcting(
             r"W_j\le|S_j|/(|S_1|e^{Q^2-\sqrt2\epsilon Q-2\epsilon(Q+\epsilon)}+|S|-|S_1|)\ \text{for }q_1\perp q_j,\ |q_1|=|q_j|=Q",
@@ -90,6 +91,25 @@ def attention_on_others(lab: Laboratory) -> Verdict:
         .with_constants(
             gap_of_the_start="(1 - delta)^2", corrected_gap_vanishes_at_eps=_vanishing(), with_2_delta=_two_deltas()
         )
+    )
+    return {"(30)": first, "(190)": _against_p()}
+
+
+def _against_p() -> Verdict:
+    """Own attention at a gap of logits, e^(1 - delta) = e^gap (1 + g): (190) asks for the larger odds."""
+    c, b, w, g, delta = (sym(name) for name in ("c", "b", "w", "g", "delta"))
+    own, asked = c * w / (c * w + b), c * w * (1 + g) / (c * w * (1 + g) + b)
+    missed = always_positive({"p_n - sum": asked - own}, positive=("c", "b", "w", "g"))
+    up_to = always_positive({"(1 + g) sum - p_n": (1 + g) * own - asked}, positive=("c", "b", "w", "g"))
+    gap = identity({"1 - delta - gap": (1 - delta) - (1 - delta) ** 2 - delta * (1 - delta)})
+    sentence = (
+        "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is "
+        "(1 - delta)^2, less than the 1 - delta of p_n(0): the left side is below p_n(0)"
+    )
+    return decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {})).correcting(
+        r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
+        up_to & gap,
+        "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
     )
 
 

@@ -65,7 +65,6 @@ EXPECTED = {
     "Eq.21": ("holds", P),
     "Eq.83": ("holds", P),
     "Eq.189-191": ("holds", P),
-    "Eq.190": ("fails", P),
     "Eq.125": ("holds", P),
     "Eq.161": ("fails", C),
     "Eq.83-hinge": ("fails", C),
