@@ -32,8 +32,9 @@ TRIED = {
     "pattern are alike, and the sums differ by the neurons of both signs, whose share at T was measured",
     "Eq.214": "tried: the mean direction of lucky neurons is exact (Eq.210-218), and among many neurons some are nearly orthogonal to V; that one of them disagrees with the sum at "
     "m = 1000 is a probability, which was counted over starts",
-    "Prop.2": "level: by certificate, given that training ends at eta T = Theta(1), which is measured: a lower bound of dF/dt needs the share of living neurons; tried for all queries: the "
-    "ceiling is exact for equal logits of both patterns, which the symmetric system has and networks approach",
+    "Prop.2": "level: by certificate, given that training ends at eta T = Theta(1), which is measured: a lower bound of dF/dt needs the share of living neurons; all queries: proved; "
+    "tried for the direction: G_11 is a sum over label-relevant and confusion queries of both classes, whose sign follows the gates along the run, and with output weights of "
+    "positions also their signs; the 21 equations give it in numbers for one a_i",
 }
 
 
