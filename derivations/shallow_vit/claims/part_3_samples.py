@@ -86,6 +86,7 @@ def gap_and_samples(lab: Laboratory) -> Verdict:
     "Beyond.same-fractions",
     "Samples with the same fractions",
     kind="identity",
+    insensitive="outputs are functions of the fractions for each of these networks, whatever moves them",
     uses=["Eq.11"],
     origin="ours",
     hypotheses=(),
