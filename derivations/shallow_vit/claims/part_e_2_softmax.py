@@ -9,7 +9,6 @@ import flint
 from odesys import (
     HOLDS,
     ONE,
-    Evidence,
     Verdict,
     Witness,
     always_positive,
@@ -346,85 +345,4 @@ def decrease_for_nuisance(lab: Laboratory) -> Verdict:
         r"\text{for }j\notin S_1\cup S_2",
         kept,
         "(179) is said to hold for S_2, too: what grows there can not fall here",
-    )
-
-
-@claim(
-    "Eq.174-middle",
-    "Mean value step of (174) and (183)",
-    kind="identity",
-    uses=["Eq.46"],
-    expect="fails",
-    insensitive=NUMBERS,
-    origin="proof",
-    where="Proof of Claim 2, Eqs. (174), (183)",
-    parts=["mean value"],
-    hypotheses=(),
-    fault="misprint",
-    cause="K-for-K-Q-squared",
-    statement=r"\Delta\,\mathrm{softmax}=\frac{(|S|-|S_1|)\,e^{Q^2-\epsilon Q}(e^K-1)}{(|S_1|e^x+|S|-|S_1|)^2},\quad x\in[Q^2-\epsilon Q,(1+K)Q^2-\epsilon Q]\ (175),(184)",
-    reading="no x in (175) satisfies the mean value step at this point",
-)
-def mean_value(lab: Laboratory) -> Verdict:
-    """Both ends against the required square, in balls; the corrected form by signs.
-
-    The x would have to satisfy (|S_1| e^x + b)^2 = (product of the two denominators)(e^K - 1)/(e^{K Q^2} - 1); at Q
-    = 2, eps = 0, K = 1/2, |S_1| = 1, |S| = 200 that is below the value at the left end; with e^{K Q^2} - 1 it is
-    the product of the denominators, which lies between the squares at the ends.
-    """
-    with flint.ctx.workprec(128):
-        u, top, rest = flint.arb(4).exp(), flint.arb(6).exp(), flint.arb(199)
-        needed = (u + rest) * (top + rest) * (as_ball(Fraction(1, 2)).exp() - 1) / (flint.arb(2).exp() - 1)
-        low = (u + rest) ** 2
-    printed = decided(
-        not (needed < low),
-        {"Q": 2, "K": "1/2", "|S_1|": 1, "|S|": 200, "needed square": float(needed), "least square": float(low)},
-        Evidence.CERTIFICATE,
-    )
-    E1 = sym("E1")
-    low_end, high_end = c * w + b, c * w * (1 + E1) + b
-    between = always_positive(
-        {
-            "above the left end": low_end * high_end - low_end**2,
-            "below the right end": high_end**2 - low_end * high_end,
-        },
-        positive=("c", "b", "w", "E1"),
-    )
-    return printed.correcting(
-        r"e^{KQ^2}-1\ \text{in place of}\ e^K-1", between, "the exponents differ by K Q^2, not by K"
-    )
-
-
-@claim(
-    "Eq.130",
-    "Upper bound of beta_1 by phi",
-    kind="order",
-    uses=["Def.1"],
-    expect="fails",
-    insensitive=NUMBERS,
-    origin="proof",
-    where="Proof of Claim 2, Eq. (130)",
-    parts=["chain"],
-    hypotheses=(),
-    fault="constant",
-    cause="errors-of-logits",
-    statement=r"\beta_1^n\lesssim\nu_n(|S|-|S_1|)\lesssim e^{2(\tau+\delta)Q}\phi_n(|S|-|S_1|)\le\phi_n(|S|-|S_1|),\quad\text{the last for }\log T\le\Theta(1)",
-    reading="the last step has no hidden constant; up to constants, as (149) uses it, the chain holds where Q is bounded",
-)
-def chain_of_130(lab: Laboratory) -> Verdict:
-    """nu <= e^{2 eps Q} phi for all positive numbers; without a constant the last step would need eps Q = 0."""
-    g = sym("g")
-    phi = 1 / (c * w * graph.exp(g) + b)
-    above = always_positive({"e^{2 eps Q} phi - phi": graph.exp(2 * g) * phi - phi}, positive=("c", "b", "w", "g"))
-    sentence = "for every tau + delta > 0 and Q > 0 the factor e^(2 (tau + delta) Q) is above 1, whatever T is"
-    fixed = (
-        always_positive(
-            {"e^{2 eps Q} phi - nu": graph.exp(2 * g) * phi - 1 / (c * w * graph.exp(-g) + b)},
-            positive=("c", "b", "w", "g"),
-        )
-        .proving("for Q at most a constant so is e^{2 eps Q}, with eps = delta + tau below 1")
-        .with_constants(constant="e^{2 (delta + tau) Q}")
-    )
-    return decided(above.as_stated != "holds", Witness(sentence, {})).correcting(
-        r"\lesssim\text{ for the last }\le", fixed, "the factor is a constant where Q is bounded, and not 1"
     )
