@@ -42,7 +42,7 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
         .correcting(
             r"T=\Theta(\eta^{-1})\ \text{with a constant that depends on the fractions; }a_{(l)}=a",
             right,
-            "a factor eta was lost between (98) and (102); T >= c/eta by the bounds on a step, as outputs have to move by 1, and T <= C/eta is measured",
+            "a factor eta was lost between (98) and (102); T >= c/eta with probability 1/2 or more, as outputs have to move by 1 and steps are bounded; T <= C/eta is measured",
         )
         .blaming("false", "lost-eta")
         .adding(**right.details)
