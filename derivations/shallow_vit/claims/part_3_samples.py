@@ -71,14 +71,14 @@ def exponent_of_samples(
     origin="ours",
     hypotheses=SHARED,
     statement=r"\alpha_*+\alpha_\#=\tfrac12:\quad N\text{ scales with }1/(\alpha_*-\alpha_\#)^2",
-    reading="least N with risk below 1e-3 for 99 percent of the training sets, as in Figure 1 (a): half of the tokens nuisance, gap from 0.08 to 0.45",
+    reading="least N with risk below 1e-3 for 99 percent of the training sets, as in Figure 1 (a): half of the tokens nuisance, gap from 0.1 to 0.45",
 )
 def gap_and_samples(lab: Laboratory) -> Verdict:
     """As Rem.2-samples along the gap: in Figure 1 (a) alpha_# is 1/2 - alpha_*, so that alpha_*^-2 changes by a factor four only.
 
     Below a gap of 0.08 some networks of this width do not reach their margins in 2000 steps; no decade is left.
     """
-    gaps = [p["gap"] for p in lab.draw.along("gap", 0.08, 0.45, 5)]
+    gaps = [p["gap"] for p in lab.draw.along("gap", 0.1, 0.45, 4)]
     return exponent_of_samples(lab, [sampled(0.25 + g / 2, 0.25 - g / 2) for g in gaps], "gap", -2, gap=gaps)
 
 

@@ -117,7 +117,7 @@ def drift_of(lab: Laboratory, eta: float, seed: int) -> dict[str, float]:
 def drift(lab: Laboratory) -> Verdict:
     """Powers of eta of both drifts, on patterns and on noisy tokens with weights drawn for each position."""
     seeds = lab.draw.seeds(SEEDS)
-    sizes = [1.5 / round(1.5 / p["eta"]) for p in lab.draw.along("eta", 0.008, 0.2, 5)]  # to s = 1.5 exactly
+    sizes = [1.5 / round(1.5 / p["eta"]) for p in lab.draw.along("eta", 0.006, 0.09, 5)]  # to s = 1.5 exactly
     found = []
     for name in ("O V", "K Q", "tokens O V", "tokens K Q"):
         case = TOKENS if name.startswith("tokens") else DRIFTING
