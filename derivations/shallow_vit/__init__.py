@@ -53,7 +53,7 @@ PAPER = Paper.of_package(
     SYSTEMS,
     PROTOCOLS,
     FIGURES | FULL,
-    long=FULL.keys(),
+    long=(*FULL, "4", "7"),
     own_data=("6", "6_full"),
     widths=(64, 256, 1024, 4096),
     seeds=10,

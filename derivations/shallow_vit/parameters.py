@@ -20,6 +20,7 @@ PARAMETERS = (
     Parameter("sigma", 0.0, "error of the value features", float, low=0, high=1),
     Parameter("delta", 0.0, "error of the key and query features", float, low=0, high=1),
     Parameter("noise", 0.0, "standard deviation c_0 of the token noise, each coordinate", float, low=0),
+    Parameter("tau", 0.0, "tokens beyond this distance from their pattern are drawn anew; 0 for none", float, low=0),
     Parameter("unit", 0, "1 rescales noisy tokens to unit length", int, low=0, high=1),
     Parameter(
         "overlap",

@@ -90,7 +90,7 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         run.cost.as_json(),
         drift(states, run.names, case, pi),
         columns,
-        _ignored(note, case, "sigma", "delta", "noise", "jitter", "flips"),
+        _ignored(note, case, "sigma", "delta", "noise", "tau", "jitter", "flips"),
         _plot(columns, events, case),
         meanings=MEANINGS,
     )
@@ -98,7 +98,8 @@ def symmetric(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
 
 def drift(states: np.ndarray, names: tuple[str, ...], case: Case, pi: float) -> float:
     """Largest change of W_O' W_O - W_V W_V' and of W_K W_K' - W_Q W_Q' along a symmetric run."""
-    values = [class_network.conserved(reduced.lift(dict(zip(names, x, strict=True)), case.M, pi)) for x in states]
+    lifted = (reduced.lift(dict(zip(names, x, strict=True)), case.M, pi) for x in states)
+    values = [class_network.conserved(state, case.overlap) for state in lifted]
     return float(max(np.abs(a - b).max() for row in values for a, b in zip(row, values[0], strict=True)))
 
 
@@ -140,7 +141,7 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
         cost,
         gap,
         columns,
-        _ignored(_note(case, run.steps, run.fitted), case, "noise", "jitter", "flips"),
+        _ignored(_note(case, run.steps, run.fitted), case, "noise", "tau", "jitter", "flips"),
         _plot(columns, events, case),
         meanings=MEANINGS,
     )
@@ -149,7 +150,11 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
 def _ignored(note: str, case: Case, *names: str) -> str:
     """The note, and which errors were asked for but do not enter the system."""
     asked = [name for name in names if getattr(case, name) > 0]
-    return "; ".join(part for part in (note, f"{', '.join(asked)} do not enter here" if asked else "") if part)
+    return "; ".join(
+        part
+        for part in (note, f"{', '.join(asked)} {'do' if asked[1:] else 'does'} not enter here" if asked else "")
+        if part
+    )
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:

@@ -41,6 +41,7 @@ class Case:
     sigma: float = 0.0
     delta: float = 0.0
     noise: float = 0.0
+    tau: float = 0.0
     unit: int = 0
     overlap: float = 0.0
     flips: float = 0.0
@@ -92,11 +93,16 @@ class Case:
                 f"overlap = {self.overlap:g}, flips = {self.flips:g} can not be used: an inner product of two "
                 f"different unit patterns and a share of labels are at least 0 and below 1"
             )
-        for name in ("sigma", "delta", "noise", "xi", "jitter"):
+        for name in ("sigma", "delta", "noise", "tau", "xi", "jitter"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ParameterError(
                     f"{name} = {getattr(self, name):g} can not be used: it is a size, so it is not negative"
                 )
+        if self.tau >= self.kappa / 4:
+            raise ParameterError(
+                f"tau = {self.tau:g} can not be used: by (5) tokens are nearer to their own pattern than to others, "
+                f"so tau is below kappa/4 = {self.kappa / 4:.4g}"
+            )
         for name in ("eta", "margin"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ParameterError(f"{name} = {getattr(self, name):g} can not be used: it is positive and finite")

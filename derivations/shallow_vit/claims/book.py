@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import ClaimBook, Evidence, Node, Symbol, Verdict, Witness, graph, say_point, say_witness, sym
+from odesys import ClaimBook, Evidence, Hypothesis, Node, Symbol, Verdict, Witness, graph, say_point, say_witness, sym
 
 from ..laboratory import Laboratory
 from ..setting import Case
@@ -45,6 +45,13 @@ book = ClaimBook(
     rule=True,
 )
 THEOREM_1 = bounds.CONDITIONS
+#: most runs have one output weight a_i for all positions, as the proofs have it; (1) draws a_(l) for each
+ONE_A = Hypothesis(
+    "output weights",
+    r"a_{(l)}=a\ \text{for all positions }l,\text{ as }\mathcal K_+\text{ after (55) has it}",
+    lambda p: 0.0,
+)
+SHARED = (*THEOREM_1, ONE_A)
 TOY_NAME = re.compile("[OVKQ]_.*")
 ROUNDING = "rounding of floats"
 

@@ -25,18 +25,17 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.class_network import Counts, State
-from .book import THEOREM_1, before_margin, claim, tables
+from .book import SHARED, THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
 from .common_motion import EXACT, STEPS, TIME, n, too_slow
+from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
     ELSEWHERE,
-    SMALL,
     in_every_run,
     near_symmetric,
     of_elsewhere,
     of_main,
-    of_small,
     of_tilted,
     over_batches,
 )
@@ -64,7 +63,7 @@ def lucky_neurons(lab: Laboratory) -> Verdict:
 
 #: a share that was set after runs from other starts, in which up to two percent of these neurons were switched off
 SHARE = 0.95
-ALMOST = r"\text{for at least 95 percent of }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
+ALMOST = r"\xi=\tfrac1{\sqrt m},\ a_{(l)}=a:\ \text{for at least 95 percent of }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
 CALIBRATED = "95 percent was set after runs from other starts, in which up to two percent were switched off"
 
 
@@ -74,54 +73,34 @@ def almost_all(lab: Laboratory, name: str, what: str) -> Verdict:
     return found.adding(share=CALIBRATED, fractions="(0.5, 0.05), (0.1, 0), (0.5, 0.3)")
 
 
-def _stays_active(lab: Laboratory) -> Verdict:
-    what = "all lucky neurons with the right sign of a_i are active on their own query at every step"
-    every = in_every_run(lab, what, lambda x: x["share kept"] == 1, of_elsewhere, ELSEWHERE[0])
-    most = almost_all(lab, "share kept", "95 percent of them are active on their own query at every step")
-    return every.correcting(
-        ALMOST,
-        most,
-        "with few label-relevant tokens the first steps switch some of them off, and all of the wrong sign; " + SIGNS,
-    )
-
-
 @claim(
     "Lem.4",
     "Lucky neurons stay active",
     kind="inequality",
     uses=["Def.2"],
     expect="fails",
-    where="Lemma 4, Eqs. (208), (209)",
+    same_as="Eq.93",
+    where="Lemma 4, Eqs. (208), (209), and (93)",
     parts=["gates"],
     hypotheses=THEOREM_1,
     fault="false",
     cause="lucky-gates-close",
     statement=r"\mathbb 1[W_{O(i,\cdot)}^{(t)}V_l^n(t)>0]=1,\ i\in\mathcal W_{l,n}(0),l\in S_1^n\ (\mathcal U,S_2^n)",
-    reading="kindly: the sets with the sign of a_i that Definition 2 lacks (Eq.31), at alpha_* = 0.1, alpha_# = 0; xi = 1/sqrt(m)",
+    reading="a_(l) as in (1), alpha_# = 0.3, at T; and kindly one a_i with the sign that Definition 2 lacks, alpha_* = 0.1, alpha_# = 0; xi = 1/sqrt(m)",
 )
 def stays_active(lab: Laboratory) -> Verdict:
     """Gates of neurons with the right sign, over starts: some close; those of the wrong sign, half of the printed sets, all close."""
-    return _stays_active(lab)
-
-
-@claim(
-    "Eq.93",
-    "Gate of a lucky neuron",
-    kind="inequality",
-    uses=["Lem.4"],
-    expect="fails",
-    origin="proof",
-    where="Proof of Claim 1, Eq. (93)",
-    parts=["gate"],
-    hypotheses=THEOREM_1,
-    fault="proof",
-    cause="lucky-gates-close",
-    statement=r"W_{O(i,\cdot)}^{(t)}\textstyle\sum_sW_V^{(t)}x_s\mathrm{softmax}_s>0,\ i\in\mathcal W_{l,n}(0)",
-    reading="Lemma 4 as it is used there",
-)
-def gate_of_lucky(lab: Laboratory) -> Verdict:
-    """As Lem.4."""
-    return _stays_active(lab)
+    what = "all neurons that a label-relevant query activates at the start are active on it at T"
+    printed = in_every_run(lab, what, lambda x: x["lucky at T"] == 1, of_positions, POSITIONS)
+    what = "all lucky neurons with the right sign of a_i are active on their own query at every step"
+    every = in_every_run(lab, what, lambda x: x["share kept"] == 1, of_elsewhere, ELSEWHERE[0])
+    most = almost_all(lab, "share kept", "95 percent of them are active on their own query at every step")
+    return (printed & every).correcting(
+        ALMOST,
+        most,
+        "with few label-relevant tokens the first steps switch some of them off, and all of the wrong sign; with xi = 1/sqrt(M) more of them; "
+        + SIGNS,
+    )
 
 
 @claim(
@@ -133,7 +112,7 @@ def gate_of_lucky(lab: Laboratory) -> Verdict:
     same_as="Eq.192",
     where="Lemma 2, Eq. (31)",
     parts=["sign"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="misprint",
     cause="sign-of-a",
     statement=r"V_i(t)\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_+}\frac{|S_1^n|}{a|S^n|}p_n(t),\ i\in\mathcal W_{l,n}(0)",
@@ -158,7 +137,7 @@ def coefficient_of_lucky(lab: Laboratory) -> Verdict:
     same_as="Eq.193",
     where="Lemma 2, Eq. (32)",
     parts=["sign"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="misprint",
     cause="sign-of-V",
     statement=r"V_i(t)\gtrsim\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n(t),\ i\in\mathcal U_{l,n}(0)",
@@ -240,58 +219,18 @@ def _one_sided(lab: Laboratory) -> Verdict:
     kind="order",
     uses=["Lem.4", "Eq.94-98", "Eq.102-107"],
     expect="fails",
-    same_as="Eq.108",
-    where="Lemma 2, Claim 1, Eq. (34)",
-    parts=["growth"],
+    same_as="Eq.108, Eq.115, Eq.122",
+    where="Lemma 2, Claim 1, Eqs. (34), (38), (36), (40)",
+    parts=["(34)", "(38)", "(36), (40)"],
     hypotheses=THEOREM_1,
     fault="false",
     cause="lost-eta",
-    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad t\in[T]",
+    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad t\in[T];\qquad\mathcal U:\ p_2\text{ for }p_1\ (38);\quad\|W_{O(i,\cdot)}^{(t)}\|^2\ge(\text{the same})^2\ (36),(40)",
     reading="at T of (10), any hidden constants, eta to 0 with all else fixed",
 )
-def growth_of_lucky(lab: Laboratory) -> Verdict:
-    """The length of a neuron against eta T^2."""
-    return _growth(lab, "p_1")
-
-
-@claim(
-    "Eq.38",
-    "Claim 1: growth of lucky neurons of the other class",
-    kind="order",
-    uses=["Eq.34"],
-    expect="fails",
-    same_as="Eq.115",
-    where="Lemma 2, Claim 1, Eq. (38)",
-    parts=["growth"],
-    hypotheses=THEOREM_1,
-    fault="false",
-    cause="lost-eta",
-    statement=r"W_{O(i,\cdot)}^{(t)}p_2\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad i\in\mathcal U,\ t\in[T]",
-    reading="as (34), for the neurons of U",
-)
-def growth_of_others(lab: Laboratory) -> Verdict:
-    """As Eq.34."""
-    return _growth(lab, "p_2")
-
-
-@claim(
-    "Eq.36",
-    "Claim 1: norm of lucky neurons",
-    kind="inequality",
-    uses=["Eq.34"],
-    expect="fails",
-    same_as="Eq.40, Eq.122",
-    where="Lemma 2, Claim 1, Eqs. (36), (40)",
-    parts=["norm"],
-    hypotheses=THEOREM_1,
-    fault="false",
-    cause="lost-eta",
-    statement=r"\|W_{O(i,\cdot)}^{(t)}\|^2\ge\Big(\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi\Big)^2,\quad t\in[T]",
-    reading="at T of (10), any constants, eta to 0 with all else fixed",
-)
-def norm_of_lucky(lab: Laboratory) -> Verdict:
-    """As Eq.34: the bound there is on the whole length."""
-    return _growth(lab, "")
+def growth_of_lucky(lab: Laboratory) -> dict[str, Verdict]:
+    """The length of a neuron against eta T^2, for the neurons of both classes and for their norm."""
+    return {"(34)": _growth(lab, "p_1"), "(38)": _growth(lab, "p_2"), "(36), (40)": _growth(lab, "")}
 
 
 def _growth(lab: Laboratory, feature: str) -> Verdict:
@@ -323,7 +262,7 @@ def _growth(lab: Laboratory, feature: str) -> Verdict:
     same_as="Eq.39, Eq.114, Eq.116",
     where="Lemma 2, Claim 1, Eqs. (35), (39)",
     parts=["ratio"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}^{(t)}p\lesssim\frac1{\sqrt B}W_{O(i,\cdot)}^{(t)}p_1,\ p\in\mathcal P\setminus p_1",
@@ -349,25 +288,23 @@ def other_directions(lab: Laboratory) -> Verdict:
     same_as="Eq.44, Eq.121, Eq.124",
     where="Lemma 2, Claim 1, Eqs. (42), (44)",
     parts=["(42)", "(44)"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}p\le\tfrac1{\sqrt B}\min\{w_j'p_1,w_k'p_2\},\qquad\|w_i\|^2\le\tfrac1B\min\{\|w_j\|^2,\|w_k\|^2\}\quad(i\ \text{unlucky},j\in\mathcal W,k\in\mathcal U)",
     reading="any constant, at T, batches of copies of two samples: means over lucky neurons in place of their minimum, which is kinder",
 )
 def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
-    """Neurons with a_i > 0 in neither set against lucky ones at the end, xi = 1e-4: largest component, and mean squares."""
-    revived = "some silent neurons are revived by the first steps and then move like lucky ones; " + COPIES
+    """Neurons with a_i > 0 in neither set against lucky ones at the end: largest component, and mean squares."""
+    revived = "unlucky neurons start as long as lucky ones, and some are revived by the first steps; " + COPIES
     largest, stays = over_batches(
         lab,
         "unlucky component over lucky",
         "the largest component of unlucky over lucky neurons",
         -0.5,
-        of_small,
-        SMALL,
     )
     what = "the mean squared norm of unlucky over lucky neurons"
-    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0, of_small, SMALL)
+    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0)
     return {
         "(42)": largest.correcting(
             r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B",
@@ -432,7 +369,7 @@ def split_of_step(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Claim 1, Eq. (92)",
     parts=["noise term"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="proof",
     cause="one-over-sqrt-B",
     statement=r"|I_1|\le\frac{\eta(\sigma+\tau)}a\sqrt{\frac{\log m\log B}B}",
@@ -458,7 +395,7 @@ def noise_term(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Claim 1, Eqs. (94)-(98)",
     parts=["sign"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="misprint",
     cause="sign-of-a",
     statement=r"\Delta\langle w_i,p_1\rangle\gtrsim\frac\eta a\Big(\frac{|S_1|}{|S|}p_n-(\sigma+\tau)+\eta t\frac{|S_1|}{|S|}\frac{|S_1|m}{2|S|a}p_n\,w_i'p_1\Big),\ i\in\mathcal W",

@@ -21,7 +21,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import THEOREM_1, Tables, before_margin, claim, tables
+from .book import SHARED, THEOREM_1, Tables, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_v
 from .common_motion import EXACT, n, too_slow
 from .common_seeds import in_every_run, near_symmetric
@@ -96,7 +96,7 @@ def mixed_value(lab: Laboratory) -> Verdict:
     same_as="Eq.198-200",
     where="Lemma 2, Claim 3, Eqs. (51)-(53)",
     parts=["(51), (52)", "(53)"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"W_V^{(t)}x_j=p_1-\eta\sum_{b=1}^t\Big(\sum_{\mathcal W}V_i(b)w_i^{(b)}+\lambda\sum_{\notin\mathcal W}V_i(b)w_i^{(b)}\Big)+z_j,\ j\in S_1\ (S_2:p_2,\mathcal U);\qquad=p_j-\eta\sum_{b=1}^t\sum_i\lambda V_i(b)w_i^{(b)}+z_j,\ j\notin S_1\cup S_2",
     reading="any lambda for the first two, tau = 0; for the third the best one, V_i that of pattern 1, and z_j = 0 without errors",
 )

@@ -8,6 +8,7 @@ import flint
 import numpy as np
 
 from odesys import (
+    HOLDS,
     Evidence,
     Verdict,
     Witness,
@@ -21,17 +22,15 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.class_network import Counts, State
-from .book import THEOREM_1, before_margin, claim, put
+from .book import SHARED, THEOREM_1, before_margin, claim, point, put
 from .common_motion import EXACT, STEPS, TIME, n, too_slow
 from .common_samples import PAIR, no_margin
 from .common_seeds import (
     CONFUSED,
     PULLED_BACK,
-    SMALL,
     in_every_run,
     near_symmetric,
     of_confused,
-    of_small,
     over_batches,
     over_steps,
 )
@@ -65,7 +64,7 @@ def outgrown(lab: Laboratory, what: str) -> Verdict:
     origin="proof",
     where="Proof of Theorem 1, Eqs. (56)-(59)",
     parts=["(56)", "(57)", "(58)", "(59)"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{lucky}\ge\tfrac{|S_1|m}{|S|a}\big(\tfrac{\xi\eta(t+1)^2|S_1|m}{|S|a^2}(\dots)+\dots\big)\ (56),\quad \text{rest of }\mathcal K_+\ge0\ (57),\quad\mathcal U\le\tfrac{|S_2|}{|S_1|}\text{lucky}\ (58),\quad\text{rest of }\mathcal K_-\lesssim\tfrac{|S_1|m}{|S|a}\tfrac1{\sqrt B}\,\text{lucky}\ (59)",
     reading="(56) up to T of (10), eta to 0; (58) without confusion tokens, which (8) allows; lucky sets with the sign of a_i; (59) for batches of copies",
 )
@@ -130,7 +129,7 @@ def _some_of_u(lab: Laboratory) -> Verdict:
     where="Proof of Theorem 1, Eq. (60)",
     source="damaged",
     parts=["growth rate"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="proof",
     cause="queries-of-confusion",
     statement=r"K(t)\gtrsim\eta\,e^{-(\|q_1(t)\|^2-\epsilon\|q_1(t)\|)}\ \text{at the }T\text{-th iteration},\ \eta T=\Theta(1)",
@@ -194,7 +193,7 @@ def zero_loss(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Claim 1, Eqs. (109)-(113)",
     parts=["bound"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="proof",
     cause="one-over-sqrt-B",
     statement=r"|\Delta\langle w_i,p_j\rangle|\lesssim\frac\eta a\Big(\frac{|S_l|}{|S|}|S_l|\nu_n+\sigma+\tau+\dots\Big)\sqrt{\frac{\log m\log B}B},\ p_j\ne p_1",
@@ -220,16 +219,16 @@ def steps_elsewhere(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Claim 1, Eqs. (117)-(120)",
     parts=["bound"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     fault="proof",
     cause="one-over-sqrt-B",
     statement=r"|I_2+I_3|\le\frac\eta a\sqrt{\frac{\log m\log B}B}\|p\|^2,\quad i\notin\mathcal W\cup\mathcal U",
     reading="any constant: largest step of unlucky neurons on p_1, batches of copies of two samples",
 )
 def steps_of_unlucky(lab: Laboratory) -> Verdict:
-    """Largest step where the mean margin passes 1/2, xi = 1e-4, in units eta/a."""
+    """Largest step in the middle of runs, in units eta/a."""
     what = "a/eta times the largest step of unlucky neurons"
-    printed, right = over_batches(lab, "step of unlucky", what, -0.5, of_small, SMALL)
+    printed, right = over_batches(lab, "step of unlucky", what, -0.5)
     return printed.correcting(
         r"\max_{i\notin\mathcal W\cup\mathcal U}|\Delta\langle w_i,p_1\rangle|=\Theta(\eta/a)\text{ in }B",
         right & near_symmetric(lab, "step1"),
@@ -246,19 +245,19 @@ def steps_of_unlucky(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Claim 2, Eqs. (133)-(135)",
     parts=["(133)", "(134)", "(135)"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"w_i'W_Vx_s\,\mathrm{softmax}_s\gtrsim\tfrac{p_n}{|S_1|}\big(\tfrac{\xi\eta(t+1)^2|S_1|m}{|S|a^2}(\dots)+\dots\big)\ (s\in S_1),\qquad w_i'W_Vx_s\,\mathrm{softmax}_s\lesssim w_i'W_Vx_j\,\mathrm{softmax}_j\,\phi_n\frac{|S_1|}{p_n}\ (s\in S_2),\qquad\dots\frac{|S_1|}{\sqrt Bp_n}\phi_n\ (s\notin S_1\cup S_2)",
     reading="(133) up to T of (10), eta to 0; lucky neurons with a_i > 0 at T, phi |S_1|/p the ratio of the softmaxes; batches of copies of two samples",
 )
 def neurons_on_values(lab: Laboratory) -> dict[str, Verdict]:
-    """w'v of pattern 2 is at most a tenth of that of pattern 1; that of nuisance patterns does not fall with B."""
+    """w'v of pattern 2 is at most that of pattern 1, at alpha_# = 0.05 and 0.4; that of nuisance patterns does not fall with B."""
+    every = "w'v_2 is at most w'v_1 for every lucky neuron"
     what = "the ratio of w'v of nuisance patterns and of pattern 1"
     printed, right = over_batches(lab, "u nuisance over own", what, -0.5)
     return {
         "(133)": outgrown(lab, "a neuron on a value"),
-        "(134)": in_every_run(
-            lab, "w'v_2 is at most w'v_1 for every lucky neuron", lambda x: x["u other over own"] <= 1
-        ),
+        "(134)": in_every_run(lab, every, lambda x: x["u other over own"] <= 1)
+        & in_every_run(lab, every, lambda x: x["u other over own"] <= 1, of_confused, CONFUSED),
         "(135)": printed.correcting(
             r"w_i'v_k/w_i'v_1=\Theta(1)\text{ in }B,\ k\ge3",
             right & near_symmetric(lab, "un", "u2"),
@@ -293,7 +292,7 @@ def drives_query(lab: Laboratory) -> Verdict:
     kind="inequality",
     uses=["Eq.136-140"],
     origin="ours",
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\text{coefficient of }q_1:\ \text{lucky neurons on }S_1\text{ queries outweigh }\mathcal U,\ \text{unlucky neurons, and confusion queries}",
     reading="alpha_* = 0.5, alpha_# = 0.05; what (145) draws from (136)-(140), late in runs: the lucky part of G_11 exceeds the absolute values of all others",
 )
@@ -307,6 +306,7 @@ def lucky_neurons_drive(lab: Laboratory) -> Verdict:
     "Eq.155-158",
     "Queries of nuisance patterns",
     kind="order",
+    insensitive="the step of a query is a sum over queries of its pattern, however weights and samples count",
     uses=["Eq.125"],
     expect="fails",
     origin="proof",
@@ -379,15 +379,15 @@ def growth_seen(lab: Laboratory) -> Verdict:
     same_as="Eq.185-188",
     where="Lemma 2, Claim 2, Eqs. (49), (50)",
     parts=["growth for large t", "one K for both patterns"],
-    hypotheses=THEOREM_1,
+    hypotheses=SHARED,
     statement=r"\exists K(t),Q(t)>0,\ t\text{ large enough}:\quad q_i(t)=\sqrt{\textstyle\prod_{l=0}^{t-1}(1+K(l))}\,q_i,\quad r_i(t)=\sqrt{\textstyle\prod_{l=0}^{t-1}(1+Q(l))}\,r_i,\ i=1,2",
-    reading="q_i(t) the part of the key along q_i: longer in the second half than at the start, alpha_# = 0.4, which (8) allows; one K(l) for i = 1, 2",
+    reading="q_i(t) the part of the key along q_i: longer for large t than at the start, alpha_# = 0.4, which (8) allows; one K(l) for i = 1, 2",
 )
 def lengths(lab: Laboratory) -> dict[str, Verdict]:
     """A key grown by 1 + k per step has the length with 1 + K = (1 + k)^2, and K is positive where k is.
 
-    With many confusion tokens keys shrink: lucky neurons are active on pattern 1 queries of - samples, too, which pull the
-    other way. At the first steps k has either sign. Starts of networks are not symmetric, and keys of the two patterns end
+    With many confusion tokens and one a_i for all positions keys shrink: lucky neurons are active on pattern 1 queries of -
+    samples, too, which pull the other way; with a_(l) drawn for each position training takes longer, and keys may grow. At the first steps k has either sign. Starts of networks are not symmetric, and keys of the two patterns end
     a percent apart. The K of (141), with which the same Lemma is proved, is another number: that is Eq.141.
     """
     k = sym("k")
@@ -397,13 +397,16 @@ def lengths(lab: Laboratory) -> dict[str, Verdict]:
     grown = in_every_run(lab, what, lambda x: x["least late growth of keys"] > 0)
     what = "the part of some key along its feature is longer in the second half than at the start"
     shrunk = in_every_run(lab, what, lambda x: x["longest late key"] >= 1, of_confused, CONFUSED)
+    at_few = exact & sign & grown & near_symmetric(lab, "S11")
+    open_ = undecided(
+        "with one a_i for all positions, as (55) has it, no key is longer in the second half than at the start at alpha_# = 0.4, while at 1/20 both grow; with "
+        "a_(l) of (1) keys at T are longer or shorter, by step size and number of positions",
+        shorter_at_two_fifths=shrunk.as_stated == "fails",
+        longer_at_one_twentieth=at_few.as_stated == HOLDS,
+    ).at(point(CONFUSED))
     same = in_every_run(lab, "both keys have grown by the same factor", lambda x: x["keys apart"] < 1e-9)
     return {
-        "growth for large t": shrunk.correcting(
-            r"\alpha_\#=\tfrac1{20}:\ 1+K=(1+k)^2,\ k>0\text{ for large }t",
-            exact & sign & grown & near_symmetric(lab, "S11"),
-            PULLED_BACK,
-        ).blaming("false", "queries-of-confusion"),
+        "growth for large t": open_,
         "one K for both patterns": same.correcting(
             r"K_i(l),\ Q_i(l),\ i=1,2",
             grown,

@@ -30,7 +30,7 @@ from .book import claim, gates, point, put
 from .common_gradients import POSITIVE
 from .common_runs import MAIN, attention, prototypes, theory
 from .common_seeds import SEEDS, SMALL, in_every_run, near_symmetric, of_small
-from .part_1_main import times
+from .part_2_remarks import times
 
 
 @claim(
@@ -117,7 +117,7 @@ def drift_of(lab: Laboratory, eta: float, seed: int) -> dict[str, float]:
 def drift(lab: Laboratory) -> Verdict:
     """Powers of eta of both drifts, on patterns and on noisy tokens with weights drawn for each position."""
     seeds = lab.draw.seeds(SEEDS)
-    sizes = [1.5 / round(1.5 / p["eta"]) for p in lab.draw.along("eta", 0.008, 0.2, 5)]  # to s = 1.5 exactly
+    sizes = [1.5 / round(1.5 / p["eta"]) for p in lab.draw.along("eta", 0.006, 0.09, 5)]  # to s = 1.5 exactly
     found = []
     for name in ("O V", "K Q", "tokens O V", "tokens K Q"):
         case = TOKENS if name.startswith("tokens") else DRIFTING

@@ -264,6 +264,13 @@ def _even(count: int) -> int:
     return count + count % 2
 
 
-def conserved(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """W_O' W_O - W_V W_V' and W_K W_K' - W_Q W_Q' (on the span of the patterns): constant along the flow."""
-    return state.w.T @ state.w - state.v.T @ state.v, state.kappa.T @ state.kappa - state.rho.T @ state.rho
+def conserved(state: State, overlap: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """W_O' W_O - W_V W_V' and W_K W_K' - W_Q W_Q' (on the span of the patterns): constant along the flow.
+
+    Patterns with inner products lambda = `overlap` have the Gram matrix (1 - lambda) I + lambda 11'; with its inverse
+    the images of the patterns give W W'.
+    """
+    M = len(state.v)
+    inverse = (np.eye(M) - overlap / (1 + (M - 1) * overlap)) / (1 - overlap)
+    V, K, Q = (images.T @ inverse @ images for images in (state.v, state.kappa, state.rho))
+    return state.w.T @ state.w - V, K - Q

@@ -21,6 +21,7 @@ from .. import setting
 from ..setting import Case, CountedSteps
 from .rules import PAPER, Rules, factors, one_sample
 
+ROUNDS = 1000  # in which tokens beyond tau are drawn anew
 WEIGHTS = ("W_O", "W_V", "W_K", "W_Q")
 
 
@@ -105,13 +106,24 @@ def lay_out(
 ) -> Tokens:
     """Tokens in random order with the given counts; `noise` (N, L) are standard deviations, else that of the case."""
     order = np.array([rng.permutation(np.repeat(np.arange(case.M), row)) for row in counts])
-    X = patterns(case)[order]
+    mu = patterns(case)[order]
     spread = np.full(order.shape, case.noise) if noise is None else noise
-    if np.any(spread > 0):
-        X = X + spread[:, :, None] * rng.standard_normal(X.shape)
-    if case.unit:
-        X = X / np.linalg.norm(X, axis=2, keepdims=True)
-    return Tokens(X, order, np.ones(order.shape, dtype=bool), y)
+    X = _noisy(case, mu, spread, rng)
+    for _ in range(ROUNDS):
+        far = np.linalg.norm(X - mu, axis=2) > case.tau if case.tau else np.zeros(order.shape, dtype=bool)
+        if not far.any():
+            return Tokens(X, order, np.ones(order.shape, dtype=bool), y)
+        X[far] = _noisy(case, mu[far], spread[far], rng)
+    raise ParameterError(
+        f"tau = {case.tau:g} can not be used with noise = {case.noise:g}: after {ROUNDS} draws some token is still "
+        f"farther from its pattern; use a larger tau or less noise"
+    )
+
+
+def _noisy(case: Case, mu: np.ndarray, spread: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Tokens (.., d) around their patterns `mu`, at unit length if the case asks for it."""
+    X = mu + spread[..., None] * rng.standard_normal(mu.shape) if np.any(spread > 0) else mu.copy()
+    return X / np.linalg.norm(X, axis=-1, keepdims=True) if case.unit else X
 
 
 def draw(case: Case, rng: np.random.Generator, N: int | None = None) -> Tokens:

@@ -93,4 +93,4 @@ def test_protocols_report_the_same_observables() -> None:
     assert runs["classes"].final["lucky_kept_signed"] == 1.0
     short = PAPER.protocols["tokens"]({**given, "steps": 3}, lambda what, done: None)
     assert "stopped after 3 steps" in short.note and not short.events
-    assert "sigma do not enter" in PAPER.protocols["symmetric"]({**given, "sigma": 0.1}, lambda what, done: None).note
+    assert "sigma does not enter" in PAPER.protocols["symmetric"]({**given, "sigma": 0.1}, lambda what, done: None).note

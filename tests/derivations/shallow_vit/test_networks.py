@@ -206,6 +206,25 @@ def test_counts_follow_the_rules(filling: str) -> None:
     assert (tokens.counts(6) == counts).all() and (tokens.relevant.sum(axis=1) == own * 37).all()
 
 
+@pytest.mark.parametrize("unit", [0, 1])
+def test_tokens_stay_within_tau(unit: int) -> None:
+    free = Case(M=3, d=4, m_a=4, m_b=4, L=20, N=60, noise=0.12, unit=unit)
+    near = replace(free, tau=0.3)
+
+    def distances(case: Case) -> np.ndarray:
+        data = network.draw(case, np.random.default_rng(0))
+        return np.linalg.norm(data.X - network.patterns(case)[data.pattern], axis=2)
+
+    first, second = distances(free), distances(near)
+    inside = first <= 0.3
+    assert 0.02 < (~inside).mean() < 0.9, "without tau some tokens are farther"
+    assert second.max() <= 0.3 and (second[inside] == first[inside]).all(), "others are drawn as before"
+    with pytest.raises(ParameterError, match="use a larger tau or less noise"):
+        distances(replace(free, tau=1e-3))
+    with pytest.raises(ParameterError, match=r"kappa/4 = 0\.3536"):
+        replace(free, tau=0.36)
+
+
 def test_the_start_has_the_errors_of_assumption_1_up_to_scale() -> None:
     case = Case(M=5, sigma=0.15, delta=0.3, m_a=12, m_b=9)
     made = setting.features(case, np.random.default_rng(0))

@@ -1,0 +1,291 @@
+"""Keys and queries: forces on logits, growth of both, and the deviation of a key from the mean key."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from odesys import (
+    HOLDS,
+    ONE,
+    ZERO,
+    Node,
+    Verdict,
+    Witness,
+    always_positive,
+    decided,
+    entry_pairs,
+    equal,
+    graph,
+    identity,
+    sym,
+)
+
+from ..laboratory import Laboratory
+from .book import SHARED, Tables, before_margin, claim, put, tables
+from .common_gradients import POSITIVE, force
+from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused
+
+
+@claim(
+    "X1",
+    "Forces on the logits of a query sum to zero",
+    kind="identity",
+    uses=["Eq.125"],
+    origin="ours",
+    hypotheses=(),
+    statement=r"\textstyle\sum_jG_{jk}=0,\qquad G_{jk}=-\partial\mathrm{Loss}/\partial S_{jk}",
+    reading="with all keys equal every query stands still, and the forces on one query add up to zero",
+)
+def zero_sum(lab: Laboratory) -> Verdict:
+    """Rates of the queries where all keys are the same vector, and where they are the axes.
+
+    W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the
+    axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; M = 3 patterns, two
+    neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums
+    over samples, neurons and tokens).
+    """
+    t = tables(lab.toy())
+    same = {t.K[x, j]: t.K[x, 0] for x in range(3) for j in (1, 2)}
+    found = graph.substitute(list(lab.rates("Q").ravel()), same)
+    axes = {t.K[x, j]: ONE if x == j else ZERO for x in range(3) for j in range(3)}
+    moved = before_margin(put(lab.rates("Q")[:, 0], axes))
+    forces = put(np.array([force(t, j, 0, False) for j in range(3)], dtype=object), axes)
+    both = equal(entry_pairs(moved, forces, "G_j1") | {"sum": (graph.add(moved), ZERO)}, positive=POSITIVE)
+    return identity({str(k): node for k, node in enumerate(found)}, positive=POSITIVE) & both
+
+
+def _diagonal(t: Tables) -> dict[Node, Node]:
+    """Keys and queries k_j, r_j along orthonormal features."""
+    return {
+        table[x, j]: sym(f"{name}{j + 1}") if x == j else ZERO
+        for name, table in (("k", t.K), ("r", t.Q))
+        for x in range(3)
+        for j in range(3)
+    }
+
+
+@claim(
+    "Eq.162-170",
+    "Growth of keys and of queries",
+    kind="inequality",
+    uses=["Eq.125", "Eq.161"],
+    expect="fails",
+    origin="proof",
+    where="Proof of Claim 2, Eq. (163)",
+    parts=["Q against K", "positive"],
+    hypotheses=SHARED,
+    statement=r"Q(t)\ge K(t)(1-\lambda)>0",
+    reading="lambda the overlap itself, the least that (26) allows (with three times that it holds); K, Q of pattern 1 late in runs; positive at alpha_# = 0.4",
+)
+def keys_and_queries(lab: Laboratory) -> dict[str, Verdict]:
+    """Rates of both along the features: with overlap the query of pattern 1 is moved by the other queries, too.
+
+    With inner products lambda the key moves by eta sum_j G_j1 mu_j'mu_1 = (1 - lambda) eta G_11, as columns of G sum to zero,
+    the query by eta (G_11 + lambda sum_k G_1k), k other than 1. For orthogonal patterns and keys k_j q_j, queries r_j q_j
+    K = eta G_11 k_1/r_1 and Q = eta G_11 r_1/k_1. The sign of the sum over other queries is that of runs, lambda to 0.
+    """
+    t = tables(lab.toy())
+    query, key = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0]], _diagonal(t))
+    ratio = identity({"K r_1^2 = Q k_1^2": query * sym("r1") - key * sym("k1")}, positive=POSITIVE)
+    (G,) = graph.substitute([force(t, 0, 0, False)], _diagonal(t))
+    ratio = ratio & equal({"K": (before_margin([query])[0], G * sym("k1"))}, positive=POSITIVE)
+    same = graph.substitute([query, key], {sym("r1"): sym("k1")})
+    exact = ratio & equal({"k_1 = r_1": (same[0], same[1])}, positive=POSITIVE)
+    G11, G21, G31, G12, G13, overlap = (sym(name) for name in ("G11", "G21", "G31", "G12", "G13", "lambda"))
+    moved = G11 + overlap * (G21 + G31)  # of the key: the column of query 1
+    (closed,) = graph.substitute([moved], {G31: -G11 - G21})
+    with_overlap = identity(
+        {"Q": closed - (1 - overlap) * G11, "K": (G11 + overlap * G12 + overlap * G13) - (G11 + overlap * (G12 + G13))}
+    )
+    pulled = in_every_run(
+        lab,
+        "other queries do not turn to pattern 1, so that Q >= (1 - lambda) K",
+        lambda x: x["pull of other queries"] <= 0,
+    )
+    grown = in_every_run(lab, "keys of both patterns grow", lambda x: x["least late growth of keys"] > 0)
+    what = "the mean of K over the second half is positive for pattern 1 or 2"
+    confused = in_every_run(lab, what, lambda x: x["K late"] > 0, of_confused, CONFUSED)
+    return {
+        "Q against K": pulled.correcting(
+            r"Q=(1-\lambda)\eta G_{11},\quad K=\eta\big(G_{11}+\lambda\textstyle\sum_{k\ne1}G_{1k}\big)",
+            exact & with_overlap,
+            "nuisance queries are drawn to pattern 1, too, and move the query of pattern 1 where patterns overlap",
+        ).blaming("constant", "overlap-of-queries"),
+        "positive": confused.correcting(
+            r"\alpha_\#=\tfrac1{20}:\ K,Q>0\text{ for large }t", grown, PULLED_BACK
+        ).blaming("proof", "queries-of-confusion"),
+    }
+
+
+@claim(
+    "X2",
+    "K and Q are one number",
+    kind="identity",
+    uses=["Eq.162-170"],
+    origin="ours",
+    hypotheses=(),
+    statement=r"K(t)=Q(t)=\eta G_{11}\ \text{for }q_1=r_1",
+    reading="balanced features along orthonormal directions: both coefficients are eta times G_11",
+)
+def one_number(lab: Laboratory) -> Verdict:
+    """G_11 from the formula of (125).
+
+    Coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j
+    along orthonormal q_j: both equal G_11 of (125); M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b
+    = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
+    t = tables(lab.toy())
+    query, key, G = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0], force(t, 0, 0, True)], _diagonal(t))
+    return equal({"query": (query, G * sym("k1")), "key": (key, G * sym("r1"))}, positive=POSITIVE)
+
+
+@claim(
+    "Eq.141",
+    "Update of the query of pattern 1",
+    kind="identity",
+    uses=["Eq.162-170"],
+    expect="fails",
+    same_as="Eq.159-160",
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (141) and (185)-(188)",
+    parts=["length"],
+    hypotheses=(),
+    fault="misprint",
+    cause="root-of-1-plus-K",
+    statement=r"W_Q^{(t+1)}x_j=r_1+Kq_1+\dots=(1+K)q_1+\dots,\qquad q_1(t+1)=\sqrt{1+K}\,q_1(t)\ (185)-(188)=(49),(50)",
+    reading="both displays for one step with balanced features along q_1",
+)
+def update_of_query(lab: Laboratory) -> Verdict:
+    """Component of the stepped query along its feature.
+
+    (141) and (185) for the same step: with balanced features k_1 = r_1 along q_1 the derived step multiplies the
+    length of the query by 1 + eta G_11, (185) by its root; M = 3 patterns, two neurons with weights a and -a, m_a =
+    2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
+    t = tables(lab.toy())
+    new, G = graph.substitute(
+        [lab.rates("Q", step=True)[0, 0], sym("eta") * force(t, 0, 0, True)], _diagonal(t) | {t.Q[0, 0]: sym("k1")}
+    )
+    grown = new / sym("k1")
+    printed = equal({"(185), squared": (grown * grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta"))
+    return printed.correcting(
+        r"q_1(t+1)=(1+K)q_1(t),\quad\|q_1\|^2\ \text{is multiplied by}\ (1+K)^2",
+        equal({"(141)": (grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta")),
+        "the root belongs to neither (141) nor (162); (49) also attaches K, the step of W_Q, to the keys",
+    )
+
+
+@claim(
+    "Eq.128-132",
+    "Deviation of a key from the mean key",
+    kind="identity",
+    uses=["Eq.125"],
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (128), (129)",
+    parts=["beta_1"],
+    hypotheses=(),
+    statement=r"W_Kx_s-\sum_r\mathrm{softmax}_rW_Kx_r=\beta_1q_1+\beta_2,\quad\beta_1\gtrsim\phi_n(|S|-|S_1|)",
+    reading="exact features of equal length and other logits 0, where (129) is an equality; with errors up to the constant of Eq.126-127",
+)
+def deviation_of_key(lab: Laboratory) -> Verdict:
+    """Softmax at zero other logits, and the derived rate with equal other values.
+
+    S and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 -
+    A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|); what multiplies q_1 in the derived step of the
+    query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; M = 3 patterns, two neurons with weights a and -a,
+    m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
+    t = tables(lab.toy())
+    balanced = _diagonal(t) | {t.Q[0, 0]: sym("k1")}
+    A1, A2 = graph.substitute([t.softmax(0, 0, 0), t.softmax(0, 1, 0)], balanced)
+    c1, rest = sym("c1"), sym("c2") + sym("c3")
+    phi = 1 / (c1 * graph.exp(sym("k1") ** 2) + rest)
+    exact = identity({"beta_1": 1 - A1 - phi * rest, "zeta_2": A2 - (1 - A1) * sym("c2") / rest}, positive=POSITIVE)
+    # the - sample has no pattern 1 queries and is behind its margin; values of patterns 2 and 3 are the same vector
+    alike = balanced | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}
+    rate, weights = graph.substitute(
+        [
+            lab.rates("Q")[0, 0],
+            graph.add(t.weight(0, i, 0, True) * (graph.add(t.O[i] * (t.V[:, 0] - t.V[:, 1]))) for i in range(2)),
+        ],
+        alike,
+    )
+    (own,) = graph.substitute([A1], alike)
+    derived = equal({"rate": (rate, sym("k1") * weights * own * (1 - own))}, positive=POSITIVE)
+    return exact & derived
+
+
+@claim(
+    "Eq.132",
+    "Other components of the deviation",
+    kind="inequality",
+    uses=["Eq.128-132"],
+    expect="fails",
+    insensitive="a start that satisfies Assumption 1 refutes it, before anything moves",
+    origin="proof",
+    where="Proof of Claim 2, Eq. (132)",
+    parts=["bound"],
+    hypotheses=(),
+    fault="constant",
+    cause="errors-of-logits",
+    statement=r"|\zeta_l'|\le\beta_1^n\tfrac{|S_l|}{|S|-|S_1|},\quad l\ge2",
+    reading="no hidden constant: a start of Assumption 1 whose other logits differ; (131) writes r_l for keys",
+)
+def other_parts_of_deviation(lab: Laboratory) -> Verdict:
+    """With W_Q = 1 and W_K a rotation of the first two axes with sine 7/25 the logits of query 1 are 24/25, 7/25, 0.
+
+    Errors are sqrt(2 - 48/25) = 0.283 and norms 1. So zeta_2'/beta_1 is |S_2| e^(7/25) over |S_2| e^(7/25) + |S_3|.
+    """
+    c2, c3, g = sym("c2"), sym("c3"), sym("g")  # e^(7/25) = 1 + g
+    share, printed = c2 * (1 + g) / (c2 * (1 + g) + c3), c2 / (c2 + c3)
+    above = always_positive({"zeta_2 - bound": share - printed}, positive=("c2", "c3", "g"))
+    up_to = always_positive({"(1 + g) bound - zeta_2": (1 + g) * printed - share}, positive=("c2", "c3", "g"))
+    sine, cosine = Fraction(7, 25), Fraction(24, 25)
+    inside = sine**2 + cosine**2 == 1 and 2 - 2 * cosine < Fraction(1, 4)
+    sentence = (
+        "at W_Q = 1, W_K a rotation of the first two axes with sine 7/25 (errors 0.283, below 1/2, norms 1, tau = 0) |zeta_2'| is "
+        "beta_1 |S_2| e^0.28/(|S_2| e^0.28 + |S_3|), above the right side for all counts of three patterns"
+    )
+    return decided(not (inside and above.as_stated == HOLDS), Witness(sentence, {})).correcting(
+        r"|\zeta_l'|\le e^d\,\beta_1\tfrac{|S_l|}{|S|-|S_1|},\ d\text{ the largest difference of the other logits}",
+        up_to,
+        "the other logits are not equal with errors, nor later in training",
+    )
+
+
+@claim(
+    "Eq.144-147",
+    "Growth of other components",
+    kind="identity",
+    uses=["X1"],
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (146), (147)",
+    source="damaged",
+    parts=["gamma and K_e"],
+    hypotheses=(),
+    statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
+    reading="at a state that starts have: balanced exact features, other logits 0, equal values of other patterns; the damaged denominator read as |S| - |S_1|",
+)
+def other_components(lab: Laboratory) -> Verdict:
+    """All components of the query of pattern 1.
+
+    With |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern
+    1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125):
+    both are equalities; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each
+    class with any counts (the formulas are sums over samples, neurons and tokens).
+    """
+    t = tables(lab.toy())
+    alike = _diagonal(t) | {t.Q[0, 0]: sym("k1")} | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}
+    rates = graph.substitute(list(lab.rates("Q")[:, 0]), alike)
+    rest = sym("c2") + sym("c3")
+    (G,) = graph.substitute([force(t, 0, 0, False)], alike)
+    own = equal({"G_11": (before_margin([rates[0]])[0], G * sym("k1"))}, positive=(*POSITIVE, "k1"))
+    return own & identity(
+        {
+            f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest
+            for l in (1, 2)
+        },
+        positive=(*POSITIVE, "k1", "k2", "k3"),
+    )
