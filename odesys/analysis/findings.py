@@ -408,11 +408,9 @@ def _rests(
             )
         )
     for u in found.undecided:
-        lines.append(
-            Finding(
-                "equilibria", f"Equilibria may be missing: {u.reason}", "undecided", where, "system.equilibria(box=...)"
-            )
-        )
+        given = f" where {_conditions(u.condition)}" if u.condition else ""
+        text = f"Equilibria may be missing{given}: {u.reason}"
+        lines.append(Finding("equilibria", text, "undecided", where, "system.equilibria(box=...)"))
     return found, tuple(types), lines
 
 
