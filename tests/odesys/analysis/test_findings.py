@@ -129,7 +129,7 @@ def test_equilibria_in_symbols_have_their_conditions() -> None:
     found = findings(System.from_strings({"x": "r*x - x^3"}))
     lines = texts(found, "equilibria")
     assert lines[0] == "(x = 0) is an equilibrium: its linear part is stable exactly where -r > 0"
-    assert "(x = sqrt(r)) is an equilibrium where 4*r >= 0: its linear part is stable exactly where 2*r > 0" in lines
+    assert "(x = sqrt(r)) is an equilibrium where r >= 0: its linear part is stable exactly where 2*r > 0" in lines
     assert "(0 shown to be stable)" in found.sentence
 
 
