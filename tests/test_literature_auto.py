@@ -22,7 +22,7 @@ PATHS = [
     ("lorenz", "r", 14, 30, (1, 1, 1)),
     ("lorenz", "r", 0.5, 2, (0, 0, 0)),
     ("brusselator", "B", 1, 4, (1, 1)),
-    ("van_der_pol", "mu", -1, 1, (0, 0)),
+    ("van_der_pol", "mu", -1, 1.3, (0, 0)),
     ("selkov", "b", 0.2, 1.2, (1, 1)),
     ("schnakenberg", "b", 0.2, 1.5, (1, 1)),
     ("chemostat", "D", 0.4, 0.72, (1, 1)),
@@ -68,4 +68,4 @@ def test_stability_ends_where_auto_says(
     values = {n: float(v) for n, v in others.items()} | {parameter: float(begin)}
     branch = auto_branch(reading.system, values, start, parameter, end, tmp_path)
     marked = sorted(row.parameter for row in branch.rows if row.kind in ("Hopf", "branch point"))
-    assert marked and marked == pytest.approx(lost, rel=1e-5)
+    assert marked and marked == pytest.approx(lost, rel=1e-5, abs=1e-6)
