@@ -118,6 +118,8 @@ def test_a_conserved_quantity_is_listed_once() -> None:
 def test_a_set_on_which_the_field_has_no_value_is_not_called_invariant() -> None:
     assert texts(findings(System.from_strings({"n": "-n*log(n)"})), "invariant sets") == []
     assert "The set n = 0 is invariant" in texts(findings(System.from_strings({"n": "-n*exp(n)"})), "invariant sets")
+    prey = System.from_strings({"x": "x*(1 - x) - x*y", "y": "y*(1 - y/x)"})  # P. H. Leslie, J. C. Gower, Biometrika 47
+    assert "The set y = 0 is invariant" in texts(findings(prey), "invariant sets")
 
 
 def test_the_step_of_a_symmetry_has_a_name_of_its_own() -> None:
