@@ -1,7 +1,7 @@
 """Systems from the literature through `analyse`: every file is read, and what is said passes independent checks.
 
-AUTO has no way to run without its windows in the package of the distribution; XPPAUT runs as a batch, and is the oracle
-for files of its own language, for exported ones, and for equilibria that are called stable.
+XPPAUT runs as a batch, and is the oracle for files of its own language, for exported ones, and for equilibria that are
+called stable. AUTO is the oracle in `test_literature_auto.py`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from numerics.flows.semantics import (
+    DIP_PART,
     DIP_RATIO,
     LEAVING_WIDTHS,
     MISSED,
@@ -108,9 +109,9 @@ def error_reach(problem: Problem, state: RunState, step: Step, part: float, i: i
     return TOUCH_ROOM * reach + LEAVING_WIDTHS * state.width[i]
 
 
-def lowest(problem: Problem, state: RunState, step: Step, part: float, i: int) -> float:
+def lowest(problem: Problem, state: RunState, step: Step, part: float, i: int, side: float) -> float:
     """Where a dip near a fraction of a step is lowest, by parabolas through ever closer readings."""
-    reach, side = 0.125 / STEP_PARTS, state.side[i]
+    reach = 0.125 / STEP_PARTS
     for _ in range(TOUCH_TURNS):
         read(problem, state, step, part - reach, step.spare)
         low = side * step.spare[i]
@@ -125,12 +126,15 @@ def lowest(problem: Problem, state: RunState, step: Step, part: float, i: int) -
     return part
 
 
-def touch(problem: Problem, state: RunState, step: Step, part: float, i: int) -> None:
-    """Cut a step at the lowest point of a dip, and note whether it touches zero there."""
-    part = lowest(problem, state, step, part, i)
+def touch(problem: Problem, state: RunState, step: Step, part: float, i: int, side: float) -> None:
+    """Cut a step at the lowest point of a dip, and note whether an event without a direction touches zero there."""
+    part = lowest(problem, state, step, part, i, side)
     if part <= 0.0 or part > 1.0 or abs(part - step.lows[i]) < 1e-3 / STEP_PARTS:  # seen by two triples of readings
         return
     step.lows[i] = part
+    if i < problem.surfaces or problem.directions[i - problem.surfaces] != 0.0:
+        cut(step, part)
+        return
     reach = error_reach(problem, state, step, part, i)
     read(problem, state, step, part, step.spare)
     if abs(step.spare[i]) <= reach:
@@ -140,7 +144,7 @@ def touch(problem: Problem, state: RunState, step: Step, part: float, i: int) ->
 
 def choose_cuts(problem: Problem, state: RunState, step: Step) -> None:
     """Where a step is read: at the ends of its parts, and at the lowest points of dips towards zero."""
-    count, V, side = problem.count, step.V, state.side
+    count, V = problem.count, step.V
     for i in range(count):
         step.touches[i], step.lows[i] = NEVER, NEVER
     for k in range(STEP_PARTS + 1):
@@ -148,15 +152,14 @@ def choose_cuts(problem: Problem, state: RunState, step: Step) -> None:
     step.cut_count = STEP_PARTS + 1
     for k in range(STEP_PARTS + 1):
         for i in range(count):
-            low, here, high = V[k * count + i], side[i] * V[(k + 1) * count + i], V[(k + 2) * count + i]
-            bend = side[i] * (low + high) - 2.0 * here
+            side = sign(V[(k + 1) * count + i]) if state.side[i] != 0.0 else 0.0
+            low, here, high = side * V[k * count + i], side * V[(k + 1) * count + i], side * V[(k + 2) * count + i]
+            bend = low - 2.0 * here + high
             if here > 0.0 and bend > 0.0:
-                shift = side[i] * (low - high) / (2.0 * bend)
-                if abs(shift) < 1.0 and here - bend * shift * shift / 2.0 < here / DIP_RATIO:
-                    if i >= problem.surfaces and problem.directions[i - problem.surfaces] == 0.0:
-                        touch(problem, state, step, (k + shift) / STEP_PARTS, i)
-                    else:
-                        cut(step, (k + shift) / STEP_PARTS)
+                shift = (low - high) / (2.0 * bend)
+                near = max(here / DIP_RATIO, DIP_PART * bend)
+                if abs(shift) < 1.0 and here - bend * shift * shift / 2.0 < near:
+                    touch(problem, state, step, (k + shift) / STEP_PARTS, i, side)
 
 
 def read_cut(problem: Problem, state: RunState, step: Step, k: int) -> None:

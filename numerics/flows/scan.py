@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from .semantics import (
+    DIP_PART,
     DIP_RATIO,
     EPS,
     HALVINGS,
@@ -106,25 +107,38 @@ class WatchedValues:
         times = start + part * np.arange(-1, STEP_PARTS + 2)  # one beyond each end: to see a dip there
         times[1], times[-2] = start, end
         values = np.array([at(t) for t in times])
-        low, here, high = (values[k : len(values) - 2 + k] * self.side for k in range(3))
-        bend = low - 2 * here + high
-        shift = np.where(bend > 0, (low - high) / (2 * np.where(bend > 0, bend, 1.0)), 2.0)  # to the parabola's vertex
-        deep = (np.abs(shift) < 1) & (self.side != 0) & (here > 0) & (here - bend * shift**2 / 2 < here / DIP_RATIO)
-        both_ways = np.array([False] * self.count + [spec.direction == 0 for spec in self.specs])
-        extra = (times[1:-1, None] + part * shift)[deep & ~both_ways]
-        lows: list[tuple[int, float]] = []
-        for row, i in zip(*np.nonzero(deep & both_ways), strict=True):
-            lowest = self._touch(state, at, float(times[row + 1] + part * shift[row, i]), part, int(i))
-            if not any(abs(lowest - t) < SAME_DIP * part for j, t in lows if j == i):
-                extra, lows = np.append(extra, lowest), [*lows, (i, lowest)]
-        extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times) if extra.size else extra
         probes = start + (end - start) * np.array(PROBES)
         known = np.array([at(t) for t in probes])
         if self._missed(values, known, WEIGHTS @ values).any():
-            extra = np.setdiff1d(np.append(extra, self._finer(at, start, end)), times)
-        added = [at(t) for t in extra]
-        order = np.argsort(np.append(times[1:-1], extra), kind="stable")
-        return np.append(times[1:-1], extra)[order], np.array([*values[1:-1], *added])[order]
+            more = np.setdiff1d(self._finer(at, start, end), times)
+            order = np.argsort(np.append(times, more), kind="stable")
+            times, values = np.append(times, more)[order], np.array([*values, *(at(t) for t in more)])[order]
+        extra = self._lowest(state, at, times, values)
+        extra = np.setdiff1d(extra[(extra > start) & (extra < end)], times) if extra.size else extra
+        inside = (times >= start) & (times <= end)
+        times, values = times[inside], values[inside]
+        order = np.argsort(np.append(times, extra), kind="stable")
+        return np.append(times, extra)[order], np.array([*values, *(at(t) for t in extra)])[order]
+
+    def _lowest(self, state: StateAt, at: StateAt, times: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The lowest points of dips towards zero, by the parabolas through three neighbouring readings each."""
+        early, here, late = (times[k : len(times) - 2 + k, None] for k in range(3))
+        side = sides(values[1:-1])
+        low, middle, high = (values[k : len(values) - 2 + k] * side for k in range(3))
+        falls, rises = (middle - low) / (here - early), (high - middle) / (late - here)
+        curve = np.where(rises > falls, (rises - falls) / (late - early), math.inf)
+        vertex = np.where(rises > falls, (early + here) / 2 - falls / (2 * curve), math.inf)
+        least = middle - np.where(rises > falls, curve * (here - vertex) ** 2, 0.0)
+        bend = np.where(rises > falls, curve * (late - early) ** 2 / 2, 0.0)
+        near = least < np.maximum(middle / DIP_RATIO, DIP_PART * bend)
+        deep = (vertex > early) & (vertex < late) & (self.side != 0) & (side != 0) & near
+        lows: list[tuple[int, float]] = []
+        for row, i in zip(*np.nonzero(deep), strict=True):
+            part = float(late[row, 0] - early[row, 0]) / 2
+            lowest = self._touch(state, at, float(vertex[row, i]), part, int(i), float(side[row, i]))
+            if not any(abs(lowest - t) < SAME_DIP * part for j, t in lows if j == i):
+                lows.append((int(i), lowest))
+        return np.array([t for _, t in lows])
 
     def _missed(self, values: np.ndarray, known: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Which watched values, near zero, the polynomial through readings does not give at the probes."""
@@ -152,15 +166,17 @@ class WatchedValues:
         times: np.ndarray = np.unique([t for t in found if start < t < end])
         return times
 
-    def _touch(self, state: StateAt, at: StateAt, t: float, part: float, i: int) -> float:
-        """The lowest point of a dip of an event, by parabolas through closer and closer readings; a touch is noted."""
-        reach, side = part / 8, self.side[i]
+    def _touch(self, state: StateAt, at: StateAt, t: float, part: float, i: int, side: float) -> float:
+        """The lowest point of a dip, by parabolas through closer and closer readings; a touch of an event is noted."""
+        reach = part / 8
         for _ in range(TOUCH_TURNS):
             low, here, high = (side * at(s)[i] for s in (t - reach, t, t + reach))
             if not low + high - 2 * here > 0:
                 break
             t += reach * float(np.clip((low - high) / (2 * (low + high - 2 * here)), -8, 8))
             reach /= 8
+        if i < self.count or self.specs[i - self.count].direction != 0:
+            return t
         value = side * at(t)[i]
         room = 0.0 if self.reach is None else float(self.reach(t, state(t))[i - self.count])
         room += LEAVING_WIDTHS * float(self.width[i])

@@ -8,11 +8,13 @@ It has left zero once it is LEAVING_WIDTHS times its width away. Gates in watche
 between 0 and 1 in a slide.
 
 **A step is read** at the ends of its STEP_PARTS, and at the lowest point of a dip: where the parabola through three
-neighbouring readings on one side comes down to less than the middle one over DIP_RATIO. Between two readings a value
-passes zero once or not at all.
+neighbouring readings comes down, on the side of the middle one, to less than that over DIP_RATIO, or to less than
+DIP_PART of its bend (low - 2 here + high), which is what a parabola through far readings may be wrong by. It is
+found by TOUCH_TURNS parabolas through ever closer readings. Between two readings a value passes zero once or not at
+all.
 
 **A step must be fine enough** for what is watched, which may move faster than the state (sin 50x). The polynomial
-through the readings is compared with two more, at PROBES, whose places have no common measure with the others. Where it
+through the readings is compared with five more, at PROBES, whose places have no common measure. Where it
 misses one by more than MISSED of the range of the readings, and the value may be at zero there, they are too far apart:
 compiled code makes the step again at half its length, the reference reads the part again at half the distance. A value
 that is still missed after HALVINGS is rough, as one that jumps, and is read as it is.
@@ -54,10 +56,12 @@ import numpy as np
 EPS = float(np.finfo(float).eps)
 STEP_PARTS = 4  # at whose ends the watched values are read
 DIP_RATIO = 4.0  # the lowest point of a parabola is read as well where it is below the middle reading over this
+DIP_PART = 0.25  # or below this part of its bend: sin at 2 radians per part is wrong by that much
 LEAVING_WIDTHS = 16.0  # widths from zero at which a surface has left it
 STATE_ROUNDING = 4 * EPS  # of each state, where a width is measured
 TIME_ROUNDING = 8 * EPS  # of time
-PROBES = (0.3819660112501051, 0.7236067977499790)  # of a step: one minus the golden ratio, and 1/2 + 1/sqrt(20)
+# of a step; numbers with roots of 2 and 5, so that no wave passes through all of them and the readings by chance
+PROBES = (0.1458980337503155, 0.3819660112501051, 0.5857864376269049, 0.7236067977499790, 0.9045084971874737)
 MISSED = 0.1  # of the range of the readings; a kink is missed by 0.05, sin at 0.7 radians per part by 0.001
 HALVINGS = 24
 TOUCH_TURNS = 7  # each an eighth as wide as the one before

@@ -18,7 +18,7 @@ from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.field import ScalarField
 from odesys.expr.graph import Node
-from odesys.expr.system import System
+from odesys.expr.system import System, state_vector
 
 from .integrate import integrate, own_system
 from .trajectory import Trajectory
@@ -118,7 +118,7 @@ def sensitivities(
 
 
 def _start(system: System, x0: Any) -> list[float]:
-    return [float(x0[name]) for name in system.names] if isinstance(x0, Mapping) else [float(v) for v in x0]
+    return [float(value) for value in state_vector(system, x0)]
 
 
 def _with_derivatives(flow: System, wanted: Sequence[str]) -> System:

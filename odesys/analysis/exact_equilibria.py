@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import Any
 
 import flint
@@ -16,7 +18,7 @@ from ..expr.system import System
 from .multiplicity import multiplicity
 from .number_field import AlgebraicPoint
 from .polynomial_form import as_expression, polynomial_context, quotients
-from .polynomial_zeros import Case, ZeroFamily, parametric_zeros, real_zeros
+from .polynomial_zeros import BASIS_LIMITS, Case, ZeroFamily, parametric_zeros, real_zeros
 from .rest_sets import EVERYWHERE, Continuum, Ends, Equilibria, Equilibrium, Undecided, in_order
 
 SAMPLES = 40  # points of a continuum that are tried for a sign
@@ -153,17 +155,22 @@ def parametric_equilibria(
     special: list[Equilibrium | Continuum] = []
     left: list[Undecided] = []
     for case in parametric_zeros([top for top, _ in fractions[0]], size, fractions[1]):
-        equal = [p for p in case.equations if not any(p.degrees()[:size])]
+        equal = _conditions([p for p in case.equations if not any(p.degrees()[:size])], case.nonzero, context)
+        if any(p.is_constant() for p in equal):  # no parameters satisfy all of them
+            continue
         rest = [p for p in case.equations if any(p.degrees()[:size])]
+        gone = {name: sp.S.Zero for name, gen in zip(loose, context.gens()[size:], strict=True) if gen in equal}
+        known = {**symbols, **gone}
         conditions = [sp.Eq(as_expression(p, symbols), 0) for p in equal]
-        conditions += [sp.Ne(as_expression(p, symbols), 0) for p in case.nonzero if not any(p.degrees()[:size])]
+        conditions += [sp.Ne(as_expression(p, known), 0) for p in case.nonzero if not any(p.degrees()[:size])]
         if any(c == sp.false for c in conditions):
             continue
-        told = tuple(c for c in conditions if c != sp.true)
-        answers = _in_symbols(case, rest, system, symbols, told)
+        told = tuple(dict.fromkeys(c for c in conditions if c != sp.true))
+        answers = _in_symbols(case, rest, system, known, told, fractions[1])
         if answers is None:
             text = tuple(as_expression(p, symbols) for p in rest)
-            left.append(Undecided("a case in symbols needs more than square roots; give numbers", equations=text))
+            why = "a case in symbols needs more than square roots; give numbers"
+            left.append(Undecided(why, equations=text, condition=told))
         elif equal:
             special += answers
         else:
@@ -173,6 +180,17 @@ def parametric_equilibria(
         generic += [] if any(not any(e.point.values()) for e in generic) else [origin]
     order = sorted(generic, key=lambda e: [sp.default_sort_key(v) for v in e.point.values()])
     return Equilibria(tuple(order), tuple(families), tuple(left), box, tuple(special))
+
+
+def _conditions(equal: Sequence[Any], nonzero: Sequence[Any], context: Any) -> list[Any]:
+    """Equations between parameters in their simplest form: without factors that are not zero, and a reduced basis."""
+    for _ in range(2):
+        generators: Any = flint.fmpz_mpoly_vec(equal, context)
+        found, finished = generators.buchberger_naive(limits=BASIS_LIMITS) if equal else (None, False)
+        equal = list(found.autoreduction()) if finished else list(equal)
+        parts = [[f for f, _ in p.factor()[1] if f not in nonzero and -f not in nonzero] for p in equal]
+        equal = [prod(some, start=context.constant(1)) for some in parts]
+    return equal
 
 
 def _origin(system: System, fractions: Any, symbols: Mapping[str, Any]) -> Equilibrium | None:
@@ -188,33 +206,75 @@ def _origin(system: System, fractions: Any, symbols: Mapping[str, Any]) -> Equil
 
 
 def _in_symbols(
-    case: Case, rest: Sequence[Any], system: System, symbols: Mapping[str, Any], told: tuple[Any, ...]
+    case: Case,
+    rest: Sequence[Any],
+    system: System,
+    symbols: Mapping[str, Any],
+    told: tuple[Any, ...],
+    divisors: Sequence[Any],
 ) -> list[Equilibrium | Continuum] | None:
-    """What a case says about the states; None where it takes more than a square root."""
+    """What a case says about the states; None where it takes more than a square root of each."""
     gone = {s.variable for s in case.solved}
     free = [j for j in range(system.dimension) if j not in gone]
     if not rest and free:
         family = ZeroFamily(len(free), tuple(free), case.solved, (), case.nonzero)
         return [replace(_continuum(family, system, symbols), condition=told)]
-    starts: list[tuple[dict[str, Any], tuple[Any, ...]]] = [({}, ())]
-    if rest:
-        if len(rest) > 1 or len(free) != 1 or rest[0].degrees()[free[0]] != 2:
+    roots: list[list[tuple[dict[str, Any], tuple[Any, ...]]]] = []
+    for p in rest:
+        used = [j for j, n in enumerate(p.degrees()[: system.dimension]) if n]
+        if len(used) != 1 or used[0] not in free or p.degrees()[used[0]] != 2:
             return None
-        name = system.names[free[0]]
-        c, b, a = sp.Poly(as_expression(rest[0], symbols), symbols[name]).all_coeffs()[::-1]
-        root = sp.sqrt(sp.factor(b**2 - 4 * a * c))
-        real = sp.Ge(sp.factor(b**2 - 4 * a * c), 0)
-        if real == sp.false:
+        free.remove(used[0])
+        pair = _square_roots(as_expression(p, symbols), system.names[used[0]], symbols)
+        if not pair:
             return []
-        where = () if real == sp.true else (real,)
-        starts = [({name: (-b + sign * root) / (2 * a)}, (sp.Ne(a, 0), *where)) for sign in (-1, 1)]
+        roots.append(pair)
     found: list[Equilibrium | Continuum] = []
-    for start, more in starts:
-        values = {**symbols, **start}
+    for chosen in product(*roots):
+        values = {**symbols, **{name: value for start, _ in chosen for name, value in start.items()}}
+        more = [relation for _, where in chosen for relation in where]
         for s in reversed(case.solved):
-            top, bottom = as_expression(s.rest, values), as_expression(s.slope, values)
+            top, bottom = as_expression(s.rest, values), sp.cancel(as_expression(s.slope, values))
+            if bottom == 0:
+                break
             values[system.names[s.variable]] = sp.cancel(-top / bottom)
-        place = {name: values[name] for name in system.names}
-        condition = tuple(c for c in (*told, *more) if c != sp.true)
-        found.append(Equilibrium(place, "proof", {}, None, condition))
+            more += [sp.Ne(sp.numer(bottom), 0)] if rest and any(s.slope.degrees()[: system.dimension]) else []
+        else:
+            found += _placed(values, more, told, divisors if rest else (), free, system)
     return found
+
+
+def _placed(
+    values: Mapping[str, Any],
+    more: Sequence[Any],
+    told: tuple[Any, ...],
+    divisors: Sequence[Any],
+    free: Sequence[int],
+    system: System,
+) -> list[Equilibrium | Continuum]:
+    """A point, or a continuum where states are free, with its conditions; nothing where these contradict each other."""
+    apart = [sp.Ne(sp.numer(sp.cancel(as_expression(p, values))), 0) for p in divisors]
+    condition = tuple(dict.fromkeys(c for c in (*told, *more, *apart) if c != sp.true))
+    if sp.false in condition:
+        return []
+    place = {name: values[name] for name in system.names}
+    if free:
+        names = tuple(system.names[j] for j in free)
+        return [Continuum(place, names, len(names), (), condition)]
+    return [Equilibrium(place, "proof", {}, None, condition)]
+
+
+def _square_roots(
+    expression: sp.Expr, name: str, symbols: Mapping[str, Any]
+) -> list[tuple[dict[str, Any], tuple[Any, ...]]]:
+    """Both zeros of a polynomial of degree 2, with what makes them real; none where they never are."""
+    c, b, a = sp.Poly(expression, symbols[name]).all_coeffs()[::-1]
+    square = sp.factor(b**2 - 4 * a * c)
+    if square == 0:
+        return [({name: -b / (2 * a)}, ())]
+    number, letters = square.as_coeff_Mul()
+    real = sp.Ge(letters, 0) if number > 0 else sp.Le(letters, 0)
+    if real == sp.false:
+        return []
+    where = () if real == sp.true else (real,)
+    return [({name: (-b + sign * sp.sqrt(square)) / (2 * a)}, where) for sign in (-1, 1)]

@@ -317,7 +317,7 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
         if not _is_smooth_in(system, name):  # x' = x log(x) has no value at zero
             open_states.append(name)
             continue
-        if there is graph.ZERO:
+        if there is graph.ZERO and _has_value_at_zero(system, name):
             planes.append(name)
         (positive if _not_negative(there, {*system.names, *system.parameters}) else open_states).append(name)
     if planes:
@@ -341,6 +341,15 @@ def _has_unique_solutions(system: System) -> bool:
     """True if the field is smooth where it is defined: no switches, and no roots, whose slope is infinite at zero."""
     products = (node for node in graph.topological(system.nodes) if node.op == "mul")
     return not system.surfaces and all(e.denominator == 1 for node in products for _, e in node.args)
+
+
+def _has_value_at_zero(system: System, name: str) -> bool:
+    """False if an equation divides by a state: with y' = y (1 - y/x) there is no flow on x = 0."""
+    try:
+        graph.substitute(system.nodes, {sym(name): graph.ZERO})
+    except ZeroDivisionError:
+        return False
+    return True
 
 
 def _is_smooth_in(system: System, name: str) -> bool:
@@ -408,11 +417,9 @@ def _rests(
             )
         )
     for u in found.undecided:
-        lines.append(
-            Finding(
-                "equilibria", f"Equilibria may be missing: {u.reason}", "undecided", where, "system.equilibria(box=...)"
-            )
-        )
+        given = f" where {_conditions(u.condition)}" if u.condition else ""
+        text = f"Equilibria may be missing{given}: {u.reason}"
+        lines.append(Finding("equilibria", text, "undecided", where, "system.equilibria(box=...)"))
     return found, tuple(types), lines
 
 

@@ -473,6 +473,8 @@ class _Search:
         constant = kernel_modulo(self.changes_of(columns, prime), prime)
         if len(generic) == len(constant):
             return found, complete
+        if complete and self._spans(found, columns, generic, prime, degree):
+            return found, True
         # with coefficients in the parameters there are more: raise their degree until all are there
         first = len(self.variables)
         for power in range(1, HIGHEST_COEFFICIENT + 1):
@@ -536,7 +538,10 @@ class _Search:
         prime: int,
         degree: int,
     ) -> bool:
-        """Whether polynomials in the integrals found give as many relations, at fixed parameters, as there are."""
+        """Whether there are as many relations, at fixed parameters, as constants and polynomials in the integrals give.
+
+        Columns such as x/(x + k) and 1/(x + k) have combinations that are constant, which no integral is needed for.
+        """
         nodes = [i.node for i in found]
         products = [graph.multiply(*(nodes[k] for k in m)) for m in _monomials(range(len(nodes)), degree)]
         points = len(products) + len(columns) + SPARE_POINTS
@@ -554,7 +559,7 @@ class _Search:
             if _rank([*current, value], prime) == rank and _rank([*kept, value], prime) > len(kept):
                 kept.append(value)
                 inside += 1
-        return inside >= len(generic)
+        return inside + width - rank >= len(generic)
 
 
 def _rank(columns: Sequence[np.ndarray], prime: int) -> int:

@@ -119,7 +119,8 @@ def parametric_zeros(equations: Sequence[Polynomial], size: int, nonzero: Iterab
     """The cases of a system whose variables after the first `size` are parameters, as far as elimination goes.
 
     In each case `equations` without the first variables are conditions on the parameters. Together they cover
-    everything; a case is solved if no other equation is left.
+    everything; a case is solved if no other equation is left. The leading coefficient of an equation in one of the
+    first variables does not vanish.
     """
     done: list[Case] = []
     stack, looked = [Case(tuple(equations), _distinct(f for p in nonzero for f in _factors(p)))], 0
@@ -127,6 +128,8 @@ def parametric_zeros(equations: Sequence[Polynomial], size: int, nonzero: Iterab
         case = stack.pop()
         looked += 1
         cases = _split(case, size) if looked <= CASES else None
+        if cases is None and looked <= CASES:
+            cases = _without(case, size) or _led(case, size)
         if cases is None:
             left = (p for p in case.equations if not p.is_zero())
             done.append(replace(case, equations=_distinct(p if p.leading_coefficient() > 0 else -p for p in left)))
@@ -185,6 +188,37 @@ def _split(case: Case, size: int) -> list[Case] | None:
         ]
     found = _linear(plain, case, size, constant=False)
     return None if found is None else _eliminate(case, plain, *found)
+
+
+def _without(case: Case, size: int) -> list[Case] | None:
+    """The same case with parameters that are zero put into the other equations; None where this changes nothing."""
+    for j, gen in list(enumerate(case.equations[0].context().gens()))[size:] if case.equations else ():
+        if gen in case.equations and any(q.degrees()[j] for q in case.equations if q != gen):
+            name = gen.context().name(j)
+            others = [q.subs({name: 0}) if q.degrees()[j] else q for q in case.equations if q != gen]
+            return [replace(case, equations=(gen, *others))]
+    return None
+
+
+def _led(case: Case, size: int) -> list[Case] | None:
+    """The two cases of a leading coefficient in the parameters: it vanishes, or not; None where none is in doubt."""
+    for p in case.equations:
+        used = [j for j, n in enumerate(p.degrees()[:size]) if n]
+        if len(used) != 1:
+            continue
+        (j,), n = used, int(p.degrees()[used[0]])
+        lead = p
+        for k in range(n):
+            lead = lead.derivative(j) / (k + 1)
+        apart = [] if lead.is_constant() else [f for f in _factors(lead) if f not in case.nonzero]
+        if apart:
+            others = [q for q in case.equations if q is not p]
+            less = p - lead * p.context().gens()[j] ** n
+            return [
+                replace(case, nonzero=(*case.nonzero, *apart)),
+                replace(case, equations=(prod(apart), less, *others)),
+            ]
+    return None
 
 
 def _sum_of_squares(p: Polynomial) -> list[Polynomial] | None:

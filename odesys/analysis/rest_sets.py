@@ -62,12 +62,16 @@ class Continuum:
 
 @dataclass(frozen=True)
 class Undecided:
-    """Where equilibria are neither found nor excluded: a box, or equations; with the reason, and one that is there."""
+    """Where equilibria are neither found nor excluded: a box, or equations; with the reason, and one that is there.
+
+    `condition` says for which parameters this is so.
+    """
 
     reason: str
     box: Mapping[str, Interval] = field(default_factory=dict)
     equations: tuple[Any, ...] = ()
     contains: Mapping[str, Any] | None = None
+    condition: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

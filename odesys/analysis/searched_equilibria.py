@@ -47,7 +47,7 @@ def _search(
     whole = list(nodes)
     solved, nodes, divided = _linear_states(system, nodes) if eliminate else ([], list(nodes), [])
     slopes = [slope for slope, _ in divided]
-    apart = [(slope, rest) for slope, rest in divided if graph.symbols([slope])]
+    apart = [(slope, rest) for slope, rest in divided if graph.symbols([slope]) and _may_vanish(rest)]
     gone = {name for name, _ in solved}
     names = [name for name in system.names if name not in gone]
     nodes = [node for node in dict.fromkeys(nodes) if node is not graph.ZERO]
@@ -123,35 +123,46 @@ def _linear_states(
 ) -> tuple[list[tuple[str, Node]], list[Node], list[tuple[Node, Node]]]:
     """States that an equation contains only linearly, as functions of the others; what is left; slopes with the rests.
 
-    Where a slope vanishes together with its rest, the state is free, and nothing may be concluded.
+    Where a slope vanishes together with its rest, the state is free, and nothing may be concluded: what was found with
+    its help is not known there. So a state on which such a slope depends is not eliminated after it, and where its rest
+    depends on one that is, the slope alone must not vanish.
     """
     solved: list[tuple[str, Node]] = []
     divided: list[tuple[Node, Node]] = []
     left = [node for node in nodes if node is not graph.ZERO]
     while True:
-        best: tuple[tuple[int, int], str, Node, Node] | None = None
+        best: tuple[tuple[int, bool, int], str, Node, Node] | None = None
+        needed = graph.symbols([slope for slope, rest in divided if _may_vanish(rest)])
         for node in left:
-            for name in sorted(graph.symbols([node])):
+            for name in sorted(graph.symbols([node]) - needed):
                 (slope,) = graph.gradient(node, [graph.sym(name)])
                 if name in graph.symbols([slope]):
                     continue
-                key = (len(graph.symbols([slope])), len(graph.topological([node])))
+                doubtful = bool(graph.symbols([slope])) and _may_vanish(_at_zero(node, name))
+                key = (len(graph.symbols([slope])), doubtful, len(graph.topological([node])))
                 if best is None or key < best[0]:
                     best = (key, name, node, slope)
         if best is None:
             return solved, left, divided
         _, name, used, slope = best
         try:
-            rest = graph.substitute([used], {graph.sym(name): graph.ZERO})[0]
+            rest = _at_zero(used, name)
             value = graph.multiply(graph.num(-1), rest, graph.power(slope, Fraction(-1)))
             new = graph.substitute([n for n in left if n is not used], {graph.sym(name): value})
-            parts = [part for pair in [*divided, (slope, rest)] for part in pair]
-            parts = graph.substitute(parts, {graph.sym(name): value})
         except ZeroDivisionError:
             return solved, left, divided
-        divided = list(zip(parts[::2], parts[1::2], strict=True))
+        divided = [(s, graph.ZERO if name in graph.symbols([r]) else r) for s, r in divided]
+        divided.append((slope, rest))
         solved.append((name, value))
         left = [n for n in new if n is not graph.ZERO]
+
+
+def _at_zero(node: Node, name: str) -> Node:
+    return graph.substitute([node], {graph.sym(name): graph.ZERO})[0]
+
+
+def _may_vanish(node: Node) -> bool:
+    return node.op != "num" or node is graph.ZERO
 
 
 def _named(

@@ -43,6 +43,7 @@ from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.field import ScalarField
 from ..expr.graph import ONE, Node
+from ..expr.letters import plain_name
 from ..expr.system import TIME, System, state_vector
 from ..files import write_text
 from ..verdicts import Evidence, Verdict, certified, refuted, undecided
@@ -395,7 +396,7 @@ def enclose(
     """
     if system.kind != "flow" or not isinstance(system.field, ScalarField):
         raise EquationError("only a flow written in scalar nodes can be enclosed; a map needs no enclosure of time")
-    given = dict(parameters or {})
+    given = {plain_name(str(name)): value for name, value in (parameters or {}).items()}
     missing = [name for name in system.parameters if name not in given]
     if missing or set(given) - set(system.parameters):
         name = missing[0] if missing else min(set(given) - set(system.parameters))

@@ -24,6 +24,7 @@ from ..expr.constants import to_float
 from ..expr.field import BlockField
 from ..expr.functions import FLOAT_ROOTS, FUNCTIONS
 from ..expr.graph import Node, Number
+from ..expr.letters import plain_name
 from ..expr.system import TIME, System
 from ..expr.tape import ARRAYS, Tape
 from . import llvm, native
@@ -485,7 +486,8 @@ def compile_system(system: System, parameters: Mapping[str, Any], backend: str =
 
 
 def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray:
-    """Parameter values in the order of the system, checked for names and finiteness."""
+    """Parameter values in the order of the system, by name or symbol, checked for names and finiteness."""
+    parameters = {plain_name(str(name)): value for name, value in parameters.items()}
     unknown = sorted(set(parameters) - set(system.parameters))
     if unknown:
         known = ", ".join(system.parameters) or "none"

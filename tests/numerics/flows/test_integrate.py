@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from numerics.flows.integrate import METHODS, Stage, default_atol, integrate, integrate_stages
 from numerics.flows.trajectory import StopWhen, Trajectory
 from numerics.maps.iterate import iterate
-from odesys import Data, Words, gradient_descent, logistic, maps
+from odesys import Data, Words, enclose, gradient_descent, logistic, maps, sensitivities
 from odesys.derive.flow import Flow
 from odesys.derive.training import gradient_flow
 from odesys.errors import EquationError, IntegrationError, OdesysError, ParameterError
@@ -538,3 +538,15 @@ def test_a_flow_stands_for_its_system() -> None:
     assert iterate(step, [0.0, 0.0], 1, {"eta": 1.0}).final["w_a"] == 0.25
     with pytest.raises(EquationError, match=r"integrate takes a System, or a flow or reduction .* not Data"):
         integrate(Data(words, [("a", 1)]), [0.0], (0.0, 1.0))
+
+
+def test_symbols_are_as_good_as_names() -> None:
+    system = System.from_equations({x: -k * x}, parameters=[k])
+    run = integrate(system, {x: 1.0}, (0.0, 1.0), {k: 2.0})
+    assert run.end_state == pytest.approx([np.exp(-2)]) and run.parameters == {"k": 2.0}
+    assert system.compile({k: 2})(0.0, [1.0]) == pytest.approx([-2.0])
+    ((low, high),) = enclose(system, {x: 1}, 1, {k: 2}).final
+    assert float(low) <= np.exp(-2) * (1 + 1e-15) and float(high) >= np.exp(-2) * (1 - 1e-15)
+    assert sensitivities(system, {x: 1.0}, 1.0, {k: 2.0}).run.end_state[0] == pytest.approx(np.exp(-2))
+    greek = System.from_strings({"x": "-λ*x"})
+    assert integrate(greek, [1.0], (0.0, 1.0), {"λ": 2.0}).end_state == pytest.approx([np.exp(-2)])

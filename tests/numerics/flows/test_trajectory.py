@@ -262,6 +262,23 @@ def test_fast_events_are_all_there_without_a_longest_step(wave: str, count: int,
 
 
 @pytest.mark.parametrize("backend", ["compiled", "reference"])
+@pytest.mark.parametrize("direction", [-1, 0, 1])
+def test_waves_are_seen_at_every_level_however_long_the_steps(direction: int, backend: str) -> None:
+    """A straight line lets steps grow to the whole run: tops that barely pass a level, at random speeds and phases."""
+    line, rng = System.from_strings({"x": "1"}), np.random.default_rng(11)
+    for level in (0.0, 0.5, 0.9, 0.99, -0.999, 0.9999, 0.999999, 0.9999999):
+        speed, phase = rng.uniform(0.3, 6), rng.uniform(0, 2 * np.pi)
+        wave = f"sin({float(speed)!r}*x + {float(phase)!r}) - ({level!r})"
+        event = StopWhen("level", wave, terminal=False, direction=direction)
+        run = integrate(line, [0.0], (0.0, 20.0), events=[event], backend=backend)
+        turns = 2 * np.pi * np.arange(30)
+        ways = {1: np.arcsin(level) + turns, -1: np.pi - np.arcsin(level) + turns}
+        expected = np.sort(np.concatenate([(ways[d] - phase) / speed for d in ways if direction in (0, d)]))
+        expected = expected[(expected > 0) & (expected < 20)]
+        assert run.t_events.get("level", []) == pytest.approx(expected, abs=1e-7), wave
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
 def test_a_fast_switch_is_not_jumped_over(backend: str) -> None:
     system = System.from_strings({"x": "1", "y": "sign(sin(50*x))"})
     run = integrate(system, [0.001, 0.0], (0.0, 10.0), backend=backend)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
+import sympy as sp
 
 from odesys import System
 from odesys.analysis import polynomial_zeros
@@ -39,3 +42,50 @@ def test_zero_is_found_where_other_points_in_symbols_stay_open() -> None:
     assert [str(c) for c in divided[0].condition] == ["Ne(a, 0)"]
     shifted = System.from_strings({"x": "mu - y^5 - x^3", "y": "x^3 + mu*y^3 - y"}, ["mu"]).equilibria()
     assert not any(not any(e.point.values()) for e in shifted)
+
+
+#: with parameters that may make a leading coefficient, a slope or a divisor vanish
+IN_SYMBOLS = {
+    "roessler": {"x": "-y - z", "y": "x + a*y", "z": "b + z*(x - c)"},
+    "lorenz": {"x": "s*(y - x)", "y": "x*(r - z) - y", "z": "x*y - b*z"},
+    "duffing": {"x": "y", "y": "-d*y - a*x - b*x^3"},
+    "lotka": {"x": "a*x - b*x*y", "y": "d*x*y - c*y"},
+    "quadratic": {"x": "a*x^2 + b*x + c"},
+    "glycolysis": {"x": "a - x*y^2 - x*b", "y": "x*y^2 - c*y"},
+    "two squares": {"x": "a*x^2 - b", "y": "b*y^2 - c*x"},
+    "divided": {"x": "(x^2 - a)/(x + 2)", "y": "x - y"},
+    "competition": {"x": "x*(1 - x - a*y)", "y": "y*(1 - y - b*x)"},
+}
+
+
+@pytest.mark.parametrize("name", IN_SYMBOLS)
+def test_cases_in_symbols_are_those_of_every_number(name: str) -> None:
+    """The answer in symbols at whole numbers, zero among them, against the answer for these numbers."""
+    system = System.from_strings(IN_SYMBOLS[name])
+    symbolic = system.equilibria()
+    everything = (*symbolic, *symbolic.families, *symbolic.special)
+    for numbers in product((-1, 0, 4), repeat=len(system.parameters)):
+        values = dict(zip(system.parameters, numbers, strict=True))
+        at = {sp.Symbol(p, real=True): n for p, n in values.items()}
+        if any(all(c.subs(at) for c in u.condition) for u in symbolic.undecided):
+            continue
+        alive = [e for e in everything if all(c.subs(at) for c in e.condition)]
+        exact = system.equilibria(values)
+        points = {
+            tuple(round(float(sp.sympify(e.point[n]).subs(at)), 9) for n in system.names)
+            for e in alive
+            if not hasattr(e, "free")
+        }
+        expected = {tuple(round(float(e.point[n]), 9) for n in system.names) for e in exact}
+        assert expected <= points, values
+        dimension = max((f.dimension for f in exact.families), default=0)
+        assert max((getattr(e, "dimension", 0) for e in alive), default=0) == dimension, values
+        assert dimension or points == expected, values  # some may lie in a family
+
+
+def test_conditions_are_in_their_simplest_form() -> None:
+    found = System.from_strings({"v": "v - v^3/3 - w + i", "w": "e*(v + a - b*w)"}).equilibria()
+    told = [[str(c) for c in e.condition] for e in found.special]
+    assert told == [["Eq(e, 0)"], ["Eq(b, 0)", "Ne(e, 0)"]]  # and none where b is 0 and 1 at once
+    assert [str(c) for c in found.undecided[0].condition] == ["Ne(e, 0)", "Ne(b, 0)"]
+    assert str(found.special[1].point["v"]) == "-a"

@@ -118,6 +118,8 @@ def test_a_conserved_quantity_is_listed_once() -> None:
 def test_a_set_on_which_the_field_has_no_value_is_not_called_invariant() -> None:
     assert texts(findings(System.from_strings({"n": "-n*log(n)"})), "invariant sets") == []
     assert "The set n = 0 is invariant" in texts(findings(System.from_strings({"n": "-n*exp(n)"})), "invariant sets")
+    prey = System.from_strings({"x": "x*(1 - x) - x*y", "y": "y*(1 - y/x)"})  # P. H. Leslie, J. C. Gower, Biometrika 47
+    assert "The set y = 0 is invariant" in texts(findings(prey), "invariant sets")
 
 
 def test_the_step_of_a_symmetry_has_a_name_of_its_own() -> None:
@@ -129,7 +131,7 @@ def test_equilibria_in_symbols_have_their_conditions() -> None:
     found = findings(System.from_strings({"x": "r*x - x^3"}))
     lines = texts(found, "equilibria")
     assert lines[0] == "(x = 0) is an equilibrium: its linear part is stable exactly where -r > 0"
-    assert "(x = sqrt(r)) is an equilibrium where 4*r >= 0: its linear part is stable exactly where 2*r > 0" in lines
+    assert "(x = sqrt(r)) is an equilibrium where r >= 0: its linear part is stable exactly where 2*r > 0" in lines
     assert "(0 shown to be stable)" in found.sentence
 
 

@@ -295,3 +295,16 @@ def test_a_quantity_that_jumps_is_not_conserved() -> None:
 
 
 # ---- conserved spectra -----------------------------------------------------------------------------------------------
+
+
+def test_constants_between_quotients_are_no_reason_to_search_on() -> None:
+    """1/(k + x) and x/(k + x) have a constant combination with k in it, which is no conserved quantity."""
+    prey = System.from_strings({"x": "x*(1 - x) - a*x*y/(x + m)", "y": "s*y*(1 - y/x)"})
+    nothing = prey.first_integrals(degree=3)
+    assert len(nothing) == 0 and nothing.complete
+    enzyme = System.from_strings({"x": "-a*x/(k + x)", "y": "b*x/(k + x)"})
+    found = enzyme.first_integrals(degree=2)
+    assert found.complete and any(check_integral(enzyme, i.node).answer == "zero" for i in found)
+    assert next(str(to_sympy(i.node)) for i in found) == "a*y + b*x"
+    pendulum = System.from_strings({"x": "y", "y": "-g*sin(x)"}).first_integrals()
+    assert len(pendulum) == 1 and pendulum.complete

@@ -14,3 +14,29 @@ def test_zero_is_named_where_newtons_method_runs_away(text: str) -> None:
     assert 0 in [e.point["x"] for e in found]
     widths = [float(e.enclosure["x"][1] - e.enclosure["x"][0]) for e in found]
     assert max(widths) < 1e-20
+
+
+#: equations in which a state is given by the others except where its slope and the rest of its equation both vanish
+SPLIT = {
+    "Gompertz": ({"x": "-x*log(x/3) - x*y", "y": "x*y - y"}, {(1.0, 1.098612), (3.0, 0.0)}),
+    "Ricker": ({"x": "x*(exp(1 - x) - y)", "y": "y*(x - 1/2)"}, {(0.0, 0.0), (0.5, 1.648721)}),
+    "saturated": (
+        {"x": "x*(1 - x) - tanh(x)*y", "y": "y*(tanh(x) - 1/2)"},
+        {(0.0, 0.0), (1.0, 0.0), (0.549306, 0.495138)},
+    ),
+    "three": (
+        {"x": "x*(2 - exp(x) - y)", "y": "y*(x - z - 1/8)", "z": "z*(x - 1/4)"},
+        {(0.0, 0.0, 0.0), (0.693147, 0.0, 0.0), (0.125, 0.866852, 0.0), (0.25, 0.715975, 0.125)},
+    ),
+    "reaction": ({"a": "1 - a*b*exp(-c)", "b": "a*b*exp(-c) - b", "c": "b - c"}, {(2.718282, 1.0, 1.0)}),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_points_where_a_slope_vanishes_are_not_lost(name: str) -> None:
+    equations, expected = SPLIT[name]
+    system = System.from_strings(equations)
+    least = "1/10" if name == "Gompertz" else -4  # its logarithm has no value at zero
+    found = system.equilibria(box={n: (least if n == "x" else -4, 4) for n in system.names})
+    places = {tuple(round(float(e.point[n]), 6) + 0.0 for n in system.names) for e in found}
+    assert places == expected and found.complete
