@@ -359,7 +359,7 @@ CONSTANT = 1000
 
 def _largest_margin(point: dict[str, int | Fraction]) -> tuple[flint.arb, flint.arb]:
     """At T_3, in balls: a bound of |V_+-|, and one of the deviation of a fresh value; |V| <= d_h^(-1/4) at the start (C.2)."""
-    steps = CONSTANT * point["N"] / (point["eps"] * point["sigma_p"] ** 2 * point["d"])  # eta |w_O|^2 T_3
+    steps = Fraction(CONSTANT * point["N"]) / (point["eps"] * point["sigma_p"] ** 2 * point["d"])  # eta |w_O|^2 T_3
     signal = 1 / ball(point["d_h"]).root(4) + ball(Fraction(3, 4) * point["mu"] ** 2 * steps)
     length = ball(Fraction(3, 2) * point["d"]).sqrt()  # of a token over its deviation
     longest = point["C_p"] * point["sigma_p"]
@@ -382,7 +382,7 @@ def _largest_margin(point: dict[str, int | Fraction]) -> tuple[flint.arb, flint.
 def margin_harmful(lab: Laboratory) -> Verdict:
     """Bounds of all values of a fresh sample at a point inside, at every state; and the loss it should be about."""
     point = exact_point(False) | FAINT
-    point |= {"n_snr2": point["N"] * point["mu"] ** 2 / (point["sigma_p"] ** 2 * point["d"])}
+    point |= {"n_snr2": Fraction(point["N"]) * point["mu"] ** 2 / (point["sigma_p"] ** 2 * point["d"])}
     signal, deviation = _largest_margin(point)
     least = (1 + (-flint.arb(1) / 2).exp()).log()
     most = signal.max(40 * deviation)  # forty deviations: below e^-800 for each token
