@@ -9,14 +9,16 @@ products of at most *X* (Lemma C.4), the sample with the largest loss gives
 
 A step of gradient descent lowers the loss by at least half of :math:`\eta` times the squared gradient where :math:`\eta`
 times the second derivative is at most 1. Then all steps together move the weights by at most
-:math:`(2L_0\,\eta T)^{1/2}`, which bounds that derivative, so that the induction over the steps closes.
+:math:`(2L_0\,\eta T)^{1/2}`, which bounds that derivative, so that the induction over the steps closes. The next step is
+within twice this way: the slope of the loss is at most :math:`2B^{1/2}`, *B* that bound, and with :math:`\eta B\le1/100` a
+step is at most :math:`\eta^{1/2}/5`. All of it is on the events of Lemmas C.2, C.3 and C.4. With *T* as in Lemma E.5 the
+loss is below 1/10 for every :math:`C_{19}>132N\epsilon(\mathrm{SNR}^{-2}+2(M-1))`, which goes to zero with :math:`\epsilon`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import exp, log, sqrt
 from typing import Any
 
 import flint
@@ -74,27 +76,45 @@ def large_derivative() -> Verdict:
     )
 
 
-def time_below(point: Mapping[str, Any]) -> float:
-    """A bound of eta t at which gradient descent has the training loss 1/10, from the bounds above."""
-    p = {name: float(value) for name, value in point.items()}
+def ball(value: int | Fraction) -> flint.arb:
+    """A whole number or fraction as a ball."""
+    exact = Fraction(value)
+    return flint.arb(exact.numerator) / flint.arb(exact.denominator)
+
+
+def start_of_loss(d_h: flint.arb) -> flint.arb:
+    """The loss at the start is at most log(1 + e^h), h = d_h^(-1/4) (Lemma C.2)."""
+    return (1 + (1 / d_h.root(4)).exp()).log()
+
+
+def time_below(point: Mapping[str, Any]) -> flint.arb:
+    """A bound of eta t at which gradient descent has the training loss 1/10, from the bounds above, in balls."""
+    p = {name: ball(value) for name, value in point.items()}
     noise, share = p["sigma_p"] ** 2 * p["d"], 2 * (p["M"] - 1)
-    least = (float(Fraction(19, 200)) / p["N"]) ** 2 / (1 / p["mu"] ** 2 + share / noise)
-    cross = 2 * p["C_p"] ** 2 * noise * sqrt(log(4 * p["N"] ** 2 * p["M"] ** 2 / p["delta"]) / p["d"])
-    start = log(1 + exp(p["d_h"] ** -0.25))
-    return (start - 0.1) / (0.5 * p["w_O"] ** 2 * (least - cross))
+    least = (ball(Fraction(19, 200)) / p["N"]) ** 2 / (1 / p["mu"] ** 2 + share / noise)
+    cross = 2 * p["C_p"] ** 2 * noise * ((4 * p["N"] ** 2 * p["M"] ** 2 / p["delta"]).log() / p["d"]).sqrt()
+    return (start_of_loss(p["d_h"]) - ball(Fraction(1, 10))) / (p["w_O"] ** 2 * (least - cross) / 2)
 
 
-def second_derivative(point: Mapping[str, Any], time: float) -> float:
+def least_constant(point: Mapping[str, Any]) -> Fraction:
+    """132 N eps (SNR^-2 + 2(M - 1)): the loss at T is below 1/10 for every larger C_19, as 2 (log 2 - 1/10) (200/19)^2 < 132."""
+    exact = {name: Fraction(value) for name, value in point.items()}
+    inverse = exact["sigma_p"] ** 2 * exact["d"] / exact["mu"] ** 2
+    return 132 * exact["N"] * exact["eps"] * (inverse + 2 * (exact["M"] - 1))
+
+
+def second_derivative(point: Mapping[str, Any], time: flint.arb) -> flint.arb:
     """A bound of the second derivative of the loss in every direction, within twice the way of the weights up to this time.
 
     A score changes at the rate |x|(|q| + |k|) and has the second derivative 2|x|^2; attention of a row 2s' and 8s'^2 + 2s''
-    in the sum of sizes; values |x||w_O| and 0; the loss has slopes of at most 1 and 1/4 in the output.
+    in the sum of sizes; values |x||w_O| and 0; the loss has slopes of at most 1 and 1/4 in the output. In balls.
     """
-    p = {name: float(value) for name, value in point.items()}
-    length = max(p["mu"], sqrt(1.5 * p["d"]) * p["C_p"] * p["sigma_p"])
-    way = 2 * sqrt(2 * log(1 + exp(p["d_h"] ** -0.25)) * time)
-    query = length * (2 * p["sigma_h"] * sqrt(p["d_h"]) + way)
+    p = {name: ball(value) for name, value in point.items()}
+    noise = Fraction(3, 2) * point["d"] * (Fraction(point["C_p"]) * point["sigma_p"]) ** 2
+    length = ball(max(Fraction(point["mu"]) ** 2, noise)).sqrt()
+    way = 2 * (2 * start_of_loss(p["d_h"]) * time).sqrt()
+    query = length * (2 * p["sigma_h"] * p["d_h"].sqrt() + way)
     first, second = 2 * length * query, 2 * length**2
-    value, slope = p["d_h"] ** -0.25 + length * p["w_O"] * way, length * p["w_O"]
+    value, slope = 1 / p["d_h"].root(4) + length * p["w_O"] * way, length * p["w_O"]
     output = 2 * first * value + slope, (8 * first**2 + 2 * second) * value + 4 * first * slope
     return output[1] + output[0] ** 2 / 4

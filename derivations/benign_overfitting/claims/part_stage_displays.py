@@ -347,6 +347,13 @@ def values_at_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     return out
 
 
+def sum_of_times(factor: int | sp.Expr, most: int | sp.Expr) -> Verdict:
+    """`factor` times the sum of s - T_1 from T_1 to t is `most` times (t - T_1)(t - T_1 + 1)."""
+    s, T = sp.symbols("s T", integer=True, nonnegative=True)
+    total = sp.summation(factor * s, (s, 0, T))
+    return identity({"difference": from_sympy(sp.expand(total - most * T * (T + 1)))})
+
+
 @book.claim(
     "Eq.158",
     "A sum in the harmful part",
@@ -363,9 +370,8 @@ def values_at_stage_three(lab: Laboratory) -> dict[str, Verdict]:
 def sum_in_harmful_part(lab: Laboratory) -> Verdict:
     """The sum in closed form."""
     s, T = sp.symbols("s T", integer=True, nonnegative=True)
-    total = sp.summation(s, (s, 0, T))
-    half = identity({"difference": from_sympy(sp.expand(total - T * (T + 1) / 2))})
-    at = {T: 1}
+    total, at = sp.summation(s, (s, 0, T)), {T: 1}
+    half = sum_of_times(1, sp.Rational(1, 2))
     wrong = decided(
         bool(total.subs(at) >= (T * (T + 1)).subs(at)),
         Witness("at t = T_1 + 1 the left sum is 1 and the right side 2, in units of the common factor", {}),

@@ -70,7 +70,8 @@ def within_order(part: str) -> Verdict:
             if not set(powers) <= {N, L, X} or any(power > 0 for power in powers.values()):
                 wrong[f"{name}: {term}"] = str(ratio)
     return decided(not wrong, wrong).proving(
-        "front times (h + a/r) times T_2 over the printed order has powers of N, log(6N^2M^2/delta) and N SNR^2 that are not positive, and these are at least 1"
+        "front times (h + a/r) times T_2 over the printed order has powers of N, log(6N^2M^2/delta) and N SNR^2 that are not positive, and these are at least 1",
+        "e^Lambda(T_1) is at least 1/2, by D.4 at T_1, so that 1 in its place in D(s - 1) costs a factor of 2; |w_O| = Theta(1) is left out as a constant",
     )
 
 
