@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,20 +27,16 @@ from odesys.jit.taylor import taylor_code
 from ..flows.integrate import (
     IN_MACHINE_CODE,
     SWITCHES,
-    bound_parameters,
-    check_atol,
     check_rtol,
-    default_atol,
     integrate,
-    start_state,
 )
 from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from . import kernel
+from .batch_rows import batch_rows, single_row
 from .records import (
     BUFFER_FULL,
-    END,
     EVENT,
     HANDOVER,
     IMPLICIT,
@@ -94,11 +90,24 @@ class CompiledFlow:
         return integrate(self.system, x0, t_span, parameters, events=self.specs, backend="compiled", **options)
 
     def final(
-        self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None, **options: Any
+        self,
+        x0: Any,
+        t_span: tuple[float, float],
+        parameters: Mapping[str, Any] | None = None,
+        rtol: float = 1e-9,
+        atol: Any = None,
+        max_steps: int = 100_000,
+        method: str = "auto",
     ) -> np.ndarray:
-        """Only the state at the end; `options` as in `batch`."""
-        start = x0 if isinstance(x0, Mapping) else [x0]
-        return self.batch(start, t_span, [parameters or {}], on_error="raise", **options)[0]
+        """Only the state at the end; `rtol` to `method` as in `batch`."""
+        limits = self._limits(t_span, rtol, max_steps, "raise", method)
+        row = single_row(self.system, x0, parameters or {}, rtol, atol)
+        room = self._room_for(limits)
+        room.row[:] = row
+        room.one()
+        if room.end[-1] > EVENT:
+            return self._by_integrate(np.array(row), 0, limits)
+        return room.end[:-1].copy()
 
     def batch(
         self,
@@ -118,66 +127,64 @@ class CompiledFlow:
         A run that can not go on, as one that blows up, ends as not-a-number with a BrokenRunWarning, and the others go
         on; with ``on_error="raise"`` it raises its IntegrationError.
         """
-        rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
-        if len(rows) not in (1, len(parameters)):
-            raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
+        limits = self._limits(t_span, rtol, max_steps, on_error, method)
+        given = batch_rows(self.system, starts, parameters, rtol, atol)
+        results = np.empty((len(given), self.system.dimension + 1))
+        for k in range(0, len(given), RUNS_PER_CALL):
+            part = slice(k, k + RUNS_PER_CALL)
+            self._many(given[part], results[part], k, limits)
+        return results[:, :-1]
+
+    def _limits(self, t_span: Any, rtol: float, max_steps: int, on_error: str, method: str) -> BatchLimits:
         t0, t1 = float(t_span[0]), float(t_span[1])
         if not (math.isfinite(t0) and math.isfinite(t1) and t0 <= t1):
             raise ParameterError(f"the time span ({t0}, {t1}) must be finite and must not run backwards")
         check_rtol(rtol)
-        given = [self._row(rows[k % len(rows)], one, rtol, atol) for k, one in enumerate(parameters)]
         if on_error not in ("nan", "raise"):
             raise ParameterError(f"on_error = {on_error!r} is not known; choose nan or raise")
         if method not in IN_MACHINE_CODE:
             raise ParameterError(f"a batch is run by {', '.join(IN_MACHINE_CODE)}, not {method}; use integrate")
-        limits = {"rtol": float(rtol), "max_steps": int(max_steps), "on_error": on_error, "method": method}
-        chunks = [
-            self._many(np.array(given[k : k + RUNS_PER_CALL]), k, (t0, t1), limits)
-            for k in range(0, len(given), RUNS_PER_CALL)
-        ]
-        return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
+        return BatchLimits(t0, t1, float(rtol), int(max_steps), on_error, method)
 
-    def _row(self, x0: Any, parameters: Mapping[str, Any], rtol: float, atol: Any) -> np.ndarray:
-        """One point of a batch: start, atol of each state, parameters."""
-        x = start_state(self.system, x0)
-        sizes = default_atol(x, rtol) if atol is None else check_atol(atol, x.size)
-        values = bound_parameters(self.system, parameters)
-        return np.concatenate([x, np.broadcast_to(sizes, x.shape), list(values.values())])
-
-    def _many(self, given: np.ndarray, first: int, span: tuple[float, float], limits: Mapping[str, Any]) -> np.ndarray:
-        """Ends of some runs of a batch, of which the first has the number `first`."""
-        n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
-        problem, state, step, log = self._workspace(limits["method"], order_for(limits["rtol"]))
-        loops.put(problem, t_end=span[1], rtol=limits["rtol"], max_steps=limits["max_steps"])
-        loops.put(state, t=span[0])
-        _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
-        for k in np.flatnonzero((results[:, n] != END) & (results[:, n] != EVENT)):
+    def _many(self, given: np.ndarray, results: np.ndarray, first: int, limits: BatchLimits) -> None:
+        """Ends of some runs of a batch, of which the first has the number `first`, into the rows of `results`."""
+        room = self._room_for(limits)
+        _functions()[1](*room.records, *given.shape, given.ravel(), results.ravel())
+        status = results[:, -1]
+        for k in np.flatnonzero(status > EVENT):
             try:
-                results[k, :n] = self._by_integrate(given[k], first + int(k), span, limits)
+                results[k, :-1] = self._by_integrate(given[k], first + int(k), limits)
             except IntegrationError as error:
-                if limits["on_error"] == "raise":
+                if limits.on_error == "raise":
                     raise
-                results[k, :n] = np.nan
+                results[k, :-1] = np.nan
                 warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
-        return results[:, :n]
 
-    def _workspace(self, method: str, order: int) -> tuple[Any, ...]:
-        """Problem, state, step and log of batches by a method, made once per thread."""
-        known: dict[Any, tuple[Any, ...]] = self._room.__dict__.setdefault("known", {})
-        key = (method, order if method == "Taylor" else 0)
-        if key not in known:
-            n, none = self.system.dimension, np.zeros(self.count)
-            problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
-            problem.may_switch = int(method == "auto")
-            state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
-            self.take_up(method, problem, state, order)
-            step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
-            known[key] = tuple(map(loops.settled, (problem, state, step, log)))
-        return known[key]
+    def _room_for(self, limits: BatchLimits) -> BatchRoom:
+        """What batches within some limits read and write, made once per thread and method."""
+        known: dict[Any, BatchRoom] = self._room.__dict__.setdefault("known", {})
+        order = order_for(limits.rtol) if limits.method == "Taylor" else 0
+        room = known.get((limits.method, order))
+        if room is None:
+            room = known[limits.method, order] = self._new_room(limits.method, order)
+        if room.limits != limits:
+            loops.put(room.records[0], t_end=limits.end, rtol=limits.rtol, max_steps=limits.max_steps)
+            room.limits = limits
+        loops.put(room.records[1], t=limits.start)
+        return room
 
-    def _by_integrate(
-        self, row: np.ndarray, number: int, span: tuple[float, float], limits: Mapping[str, Any]
-    ) -> np.ndarray:
+    def _new_room(self, method: str, order: int) -> BatchRoom:
+        n, none = self.system.dimension, np.zeros(self.count)
+        problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
+        problem.may_switch = int(method == "auto")
+        state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
+        self.take_up(method, problem, state, order)
+        step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
+        records = tuple(map(loops.settled, (problem, state, step, log)))
+        row, end = np.empty(2 * n + len(self.system.parameters)), np.empty(n + 1)
+        return BatchRoom(records, row, end, loops.prepared(_functions()[1], *records, 1, row.size, row, end))
+
+    def _by_integrate(self, row: np.ndarray, number: int, limits: BatchLimits) -> np.ndarray:
         """The end of a run of a batch with what only the reference integrator does; a refusal names it."""
         n = self.system.dimension
         values = dict(zip(self.system.parameters, row[2 * n :].tolist(), strict=True))
@@ -185,13 +192,13 @@ class CompiledFlow:
             return integrate(
                 self.system,
                 row[:n],
-                span,
+                (limits.start, limits.end),
                 values,
                 atol=row[n : 2 * n],
                 events=self.specs,
-                rtol=limits["rtol"],
-                max_steps=limits["max_steps"],
-                method=limits["method"],
+                rtol=limits.rtol,
+                max_steps=limits.max_steps,
+                method=limits.method,
             ).end_state
         except IntegrationError as error:
             raise IntegrationError(f"point {number} of the batch: {error}", **error.objects) from None
@@ -282,6 +289,28 @@ class CompiledFlow:
         """Direction of each event, and 1 for those that end a run."""
         directions, terminal = [spec.direction for spec in self.specs], [spec.terminal for spec in self.specs]
         return np.array(directions, dtype=float), np.array(terminal, dtype=float)
+
+
+class BatchLimits(NamedTuple):
+    """What all runs of a batch have in common."""
+
+    start: float
+    end: float
+    rtol: float
+    max_steps: int
+    on_error: str
+    method: str
+
+
+@dataclass(eq=False)
+class BatchRoom:
+    """Where the runs of a batch find what they read: problem, state, step and log; and a single run its row and end."""
+
+    records: tuple[Any, ...]
+    row: np.ndarray
+    end: np.ndarray
+    one: Callable[[], None]
+    limits: BatchLimits | None = None
 
 
 class Stretch:
