@@ -82,6 +82,7 @@ class CompiledFlow:
         self.events = [_event_node(system, spec) for spec in events]
         self.surfaces, self.count = len(system.surfaces), len(system.surfaces) + len(self.specs)
         self._taylor: dict[int, Any] = {}  # code by order
+        self._lane_code: dict[tuple[int, int], LaneBatch] = {}  # by order, 0 for DOP853, and width
         self._room = threading.local()  # for batches
 
     def run(
@@ -103,7 +104,7 @@ class CompiledFlow:
         """Only the state at the end; `rtol` to `method` as in `batch`."""
         limits = self._limits(t_span, rtol, max_steps, "raise", method)
         row = single_row(self.system, x0, parameters or {}, rtol, atol)
-        room = self._room_for(limits)
+        room = self._single_room(limits)
         room.row[:] = row
         room.one()
         if room.end[-1] > EVENT:
@@ -132,12 +133,12 @@ class CompiledFlow:
         limits = self._limits(t_span, rtol, max_steps, on_error, method)
         given = batch_rows(self.system, starts, parameters, rtol, atol)
         results = np.empty((len(given), self.system.dimension + 1))
-        lanes = limits.start < limits.end and goes_in_lanes(self.system, self.count, method)
+        lanes = self._in_lanes(limits)
         count = LANE_RUNS_PER_CALL if lanes else RUNS_PER_CALL
         for k in range(0, len(given), count):
             part = slice(k, k + count)
             if lanes:
-                self._lanes.run(given[part], results[part], limits)
+                self._lanes(limits).run(given[part], results[part], limits)
             else:
                 room = self._room_for(limits)
                 _functions()[1](*room.records, *given[part].shape, given[part].ravel(), results[part].ravel())
@@ -166,6 +167,16 @@ class CompiledFlow:
                 results[k, :-1] = np.nan
                 warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
 
+    def _in_lanes(self, limits: BatchLimits) -> bool:
+        return limits.start < limits.end and goes_in_lanes(self.system, self.count, limits.method)
+
+    def _lanes(self, limits: BatchLimits, width: int = 0) -> LaneBatch:
+        """Code of runs in lanes."""
+        key = (order_for(limits.rtol) if limits.method == "Taylor" else 0, width)
+        if key not in self._lane_code:
+            self._lane_code[key] = LaneBatch(self.system, *key)
+        return self._lane_code[key]
+
     def _room_for(self, limits: BatchLimits) -> BatchRoom:
         """What batches within some limits read and write, made once per thread and method."""
         known: dict[Any, BatchRoom] = self._room.__dict__.setdefault("known", {})
@@ -179,6 +190,22 @@ class CompiledFlow:
         loops.put(room.records[1], t=limits.start)
         return room
 
+    def _single_room(self, limits: BatchLimits) -> BatchRoom:
+        """What a single run reads and writes; one by a Taylor series where nothing is watched has code of its own."""
+        if limits.method != "Taylor" or not self._in_lanes(limits):
+            return self._room_for(limits)
+        known, order = self._room.__dict__.setdefault("single", {}), order_for(limits.rtol)
+        room: BatchRoom | None = known.get(order)
+        if room is None:
+            lanes = self._lanes(limits, 1)
+            table, row, end = lanes.new_room(), np.empty((1, self._row_size)), np.empty((1, self.system.dimension + 1))
+            room = known[order] = BatchRoom((lanes, table), row[0], end[0], lanes.prepared(row, end, table))
+        if room.limits != limits:
+            lanes, table = room.records
+            lanes.put(table, limits)
+            room.limits = limits
+        return room
+
     def _new_room(self, method: str, order: int) -> BatchRoom:
         n, none = self.system.dimension, np.zeros(self.count)
         problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
@@ -187,7 +214,7 @@ class CompiledFlow:
         self.take_up(method, problem, state, order)
         step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
         records = tuple(map(loops.settled, (problem, state, step, log)))
-        row, end = np.empty(2 * n + len(self.system.parameters)), np.empty(n + 1)
+        row, end = np.empty(self._row_size), np.empty(n + 1)
         return BatchRoom(records, row, end, loops.prepared(_functions()[1], *records, 1, row.size, row, end))
 
     def _by_integrate(self, row: np.ndarray, number: int, limits: BatchLimits) -> np.ndarray:
@@ -268,9 +295,9 @@ class CompiledFlow:
         kept = (np.empty(steps * KNOT_SIZE), np.empty(steps * n), np.empty(steps * rows * n))
         return Log(steps, *kept, places, np.empty(places * KNOT_SIZE))
 
-    @cached_property
-    def _lanes(self) -> LaneBatch:
-        return LaneBatch(self.system)
+    @property
+    def _row_size(self) -> int:
+        return 2 * self.system.dimension + len(self.system.parameters)
 
     @cached_property
     def slopes(self) -> Any:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from odesys.expr.system import System
-from odesys.jit import loops
+from odesys.jit import llvm, loops
 from odesys.jit.lanes import lane_width
 from odesys.jit.loops import Array, Code, call
 
-from . import lane_step
+from . import lane_step, lane_taylor
 from .lane_step import (
     FRESH,
     GOES_ON,
@@ -22,6 +23,7 @@ from .lane_step import (
     OVER,
     REJECTED,
     RTOL,
+    START,
     STATUS,
     STEPS,
     STEPS_FREE,
@@ -42,7 +44,6 @@ def in_lanes(
     n: int,
     numbers: int,
     points: int,
-    start: float,
     given: Array,
     results: Array,
     owners: Array,
@@ -71,7 +72,7 @@ def in_lanes(
                 row = given[following * numbers :]
                 for i in range(numbers):
                     room[(HEAD + i) * width + lane] = row[i]
-                room[T * width + lane] = start
+                room[T * width + lane] = room[START * width + lane]
                 room[STATUS * width + lane] = GOES_ON
                 room[FRESH * width + lane] = 1.0
                 room[REJECTED * width + lane] = 0.0
@@ -98,22 +99,37 @@ def _driver() -> Any:
 
 
 class LaneBatch:
-    """The runs of a system in lanes, where it has no surfaces and nothing is watched."""
+    """The runs of a system in lanes, where it has no surfaces and nothing is watched; by DOP853, or to an order."""
 
-    def __init__(self, system: System) -> None:
-        self._n, self._parameters, self._code = system.dimension, len(system.parameters), lane_step.lane_code(system)
+    def __init__(self, system: System, order: int = 0, width: int = 0) -> None:
+        self._n, self._parameters, self._width = system.dimension, len(system.parameters), width or lane_width()
+        make = lane_taylor.assembly(system, order, self._width) if order else lane_step.assembly(system, self._width)
+        code = llvm.compiled(make, llvm.LOOPS)
+        self._code = code.address("begin"), code.address("step")
 
     def run(self, given: np.ndarray, results: np.ndarray, limits: Any) -> None:
         """Ends of runs whose starts, tolerances and parameters are the rows of `given`, into the rows of `results`."""
-        width, rows = lane_width(), lane_step.places(self._n, self._parameters)[-1]
-        room, owners = _aligned(rows * width), np.empty(width)
-        table = room.reshape(rows, width)
-        table[H] = 1.0
-        table[T], table[T_END] = limits.start, limits.end
-        table[RTOL], table[MAX_STEPS], table[MAY_SWITCH] = limits.rtol, limits.max_steps, limits.method == "auto"
-        begin, step = self._code.address("begin"), self._code.address("step")
-        sizes = (width, self._n, given.shape[1], len(given))
-        _driver()(begin, step, *sizes, limits.start, given.ravel(), results.ravel(), owners, room)
+        room = self.new_room()
+        self.put(room, limits)
+        _driver()(*self._arguments(given.reshape(len(given), -1), results, room))
+
+    def prepared(self, given: np.ndarray, results: np.ndarray, room: np.ndarray) -> Callable[[], Any]:
+        """A call for the same arrays, again and again."""
+        return loops.prepared(_driver(), *self._arguments(given, results, room))
+
+    def new_room(self) -> np.ndarray:
+        """What runs read and write besides, a row of lanes per number."""
+        rows = lane_step.places(self._n, self._parameters)[-1]
+        return _aligned(rows * self._width).reshape(rows, self._width)
+
+    def put(self, room: np.ndarray, limits: Any) -> None:
+        """Write the limits of runs into a room."""
+        room[START], room[T_END], room[RTOL], room[H] = limits.start, limits.end, limits.rtol, 1.0
+        room[MAX_STEPS], room[MAY_SWITCH] = limits.max_steps, float(limits.method == "auto")
+
+    def _arguments(self, given: np.ndarray, results: np.ndarray, room: np.ndarray) -> tuple[Any, ...]:
+        sizes = (self._width, self._n, given.shape[1], len(given))
+        return *self._code, *sizes, given.ravel(), results.ravel(), np.empty(self._width), room.ravel()
 
 
 def _aligned(size: int) -> np.ndarray:
@@ -125,4 +141,4 @@ def _aligned(size: int) -> np.ndarray:
 
 def goes_in_lanes(system: System, watched: int, method: str) -> bool:
     """Whether runs of a system by a method can go in lanes."""
-    return lane_width() > 0 and watched == 0 and method in ("auto", "DOP853") and 0 < system.dimension <= MOST_STATES
+    return lane_width() > 0 and watched == 0 and method != "Rodas5P" and 0 < system.dimension <= MOST_STATES

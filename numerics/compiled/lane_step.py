@@ -17,11 +17,14 @@ from odesys.jit.lanes import lane_width, on_lanes, with_functions
 from .dop853 import FREE, HELD, REACH
 from .records import END, HANDOVER, STIFF
 
-#: rows of the room: whether any run is over, time, end, next step, 1 after a rejected one, rtol, counters and their
-#: limits, why a run is over (negative while it goes on), 1 for runs that begin
-OVER, T, T_END, H, REJECTED, RTOL, STEPS, MAX_STEPS, STEPS_HELD, STEPS_FREE, MAY_SWITCH, STATUS, FRESH = range(13)
-HEAD = 13
+#: rows of the room: whether any run is over, time, start, end, next step, 1 after a rejected one, rtol, counters and
+#: their limits, why a run is over (negative while it goes on), 1 for runs that begin
+OVER, T, START, T_END, H, REJECTED, RTOL, STEPS, MAX_STEPS, STEPS_HELD, STEPS_FREE, MAY_SWITCH, STATUS, FRESH = range(
+    14
+)
+HEAD = 14
 GOES_ON = -1.0
+ARGUMENTS = "double %zero, ptr %room, ptr %a, ptr %b, ptr %c"
 
 
 def places(n: int, parameters: int) -> tuple[int, int, int, int, int]:
@@ -40,7 +43,7 @@ def assembly(system: System, width: int) -> str:
     return with_functions(field + _begin(system, width) + _step(system, width), width)
 
 
-class _Lanes(LaneWriter):
+class RoomWriter(LaneWriter):
     """A function of the room of a system."""
 
     def __init__(self, system: System, width: int) -> None:
@@ -69,6 +72,11 @@ class _Lanes(LaneWriter):
             self.store(self.load(total) + part * part, total)
         return self.sqrt(self.load(total) / float(self.n))
 
+    def say_over(self, status: LaneValue) -> None:
+        """Say in the room whether any run is over."""
+        over = self.put(f"uitofp i1 {self.any((status >= 0.0) & (self.row(FRESH) >= 0.0))} to double")
+        self.lines.append(f"store double {over}, ptr %room")
+
     def eighth_root(self, a: LaneValue) -> LaneValue:
         """a^(1/8)."""
         return self.sqrt(self.sqrt(self.sqrt(a)))
@@ -76,7 +84,7 @@ class _Lanes(LaneWriter):
 
 def _begin(system: System, width: int) -> str:
     """Field and first step of the runs that begin; see `initial_step`."""
-    w = _Lanes(system, width)
+    w = RoomWriter(system, width)
     field, work, other = (w.local(w.n) for _ in range(3))
     t, fresh = w.row(T), w.row(FRESH) > 0.0
     left = w.row(T_END) - t
@@ -94,15 +102,15 @@ def _begin(system: System, width: int) -> str:
     w.store(w.where(fresh, found, w.row(H)), "%room", H)
     with w.loop(w.n) as i:
         w.store(w.where(fresh, w.load(field, i), w.load(w.f, i)), w.f, i)
-    return w.procedure("begin", "double %zero, ptr %room, ptr %a, ptr %b, ptr %c")
+    return w.procedure("begin", ARGUMENTS)
 
 
 def _step(system: System, width: int) -> str:
     """One step of every run, to be kept or made again; see `accepted_step`."""
-    w = _Lanes(system, width)
+    w = RoomWriter(system, width)
     n, t, t_end, before = w.n, w.row(T), w.row(T_END), w.row(H)
     left, rejected = t_end - t, w.row(REJECTED) > 0.0
-    least = _next_float(w, t)
+    least = next_float(w, t)
     tried = w.where(rejected, before, w.largest(before, least))
     h, possible = w.least(tried, left), tried >= least
     K, work, new = [w.f, *(w.local(n) for _ in range(12))], w.local(n), w.local(n)
@@ -130,12 +138,11 @@ def _step(system: System, width: int) -> str:
     for row, value in ((T, t_new), (H, w.where(accepted, longer, shorter)), (STEPS, steps), (STATUS, status)):
         w.store(value, "%room", row)
     w.store(w.where(accepted, 0.0, 1.0), "%room", REJECTED)
-    over = w.put(f"uitofp i1 {w.any((status >= 0.0) & (w.row(FRESH) >= 0.0))} to double")
-    w.lines.append(f"store double {over}, ptr %room")
-    return w.procedure("step", "double %zero, ptr %room, ptr %a, ptr %b, ptr %c")
+    w.say_over(status)
+    return w.procedure("step", ARGUMENTS)
 
 
-def _next_float(w: LaneWriter, t: LaneValue) -> LaneValue:
+def next_float(w: LaneWriter, t: LaneValue) -> LaneValue:
     """Ten times the way to the next float above t."""
     t = w.exact(t, "+", 0.0)  # no -0.0
     bits = w.bits(t)
@@ -143,13 +150,13 @@ def _next_float(w: LaneWriter, t: LaneValue) -> LaneValue:
     return w.exact(w.where(t >= 0.0, up, down), "-", t) * 10.0
 
 
-def _combine(w: _Lanes, K: list[str], row: list[float], h: LaneValue, out: str) -> None:
+def _combine(w: RoomWriter, K: list[str], row: list[float], h: LaneValue, out: str) -> None:
     """out = x + h sum_j row[j] K[j]."""
     with w.loop(w.n) as i:
         w.store(w.load(w.x, i) + h * _sum(w, K, row, i), out, i)
 
 
-def _sum(w: _Lanes, K: list[str], row: list[float], i: str) -> LaneValue:
+def _sum(w: RoomWriter, K: list[str], row: list[float], i: str) -> LaneValue:
     parts = [w.load(K[j], i) * float(a) for j, a in enumerate(row) if a != 0.0]
     total = parts[0]
     for part in parts[1:]:
@@ -157,7 +164,7 @@ def _sum(w: _Lanes, K: list[str], row: list[float], i: str) -> LaneValue:
     return total
 
 
-def _error_size(w: _Lanes, K: list[str], new: str, h: LaneValue) -> LaneValue:
+def _error_size(w: RoomWriter, K: list[str], new: str, h: LaneValue) -> LaneValue:
     """Norm of the estimated error of a step, in units of the tolerance."""
     five, three, rtol = w.local(1), w.local(1), w.row(RTOL)
     for total in (five, three):
@@ -174,7 +181,7 @@ def _error_size(w: _Lanes, K: list[str], new: str, h: LaneValue) -> LaneValue:
     return w.where(w.compared("oeq", both, 0.0), 0.0, found)
 
 
-def _held(w: _Lanes, K: list[str], new: str, work: str, h: LaneValue, accepted: LaneValue) -> LaneValue:
+def _held(w: RoomWriter, K: list[str], new: str, work: str, h: LaneValue, accepted: LaneValue) -> LaneValue:
     """Count steps that are as long as stability allows; where there were too many. See `count_held`."""
     rates, states = w.local(1), w.local(1)
     for total in (rates, states):
