@@ -138,7 +138,8 @@ class CompiledFlow:
         for k in range(0, len(given), count):
             part = slice(k, k + count)
             if lanes:
-                self._lanes(limits).run(given[part], results[part], limits)
+                records = self._room_for(limits).records if self.count else ()
+                self._lanes(limits).run(given[part], results[part], limits, records)
             else:
                 room = self._room_for(limits)
                 _functions()[1](*room.records, *given[part].shape, given[part].ravel(), results[part].ravel())
@@ -174,7 +175,8 @@ class CompiledFlow:
         """Code of runs in lanes."""
         key = (order_for(limits.rtol) if limits.method == "Taylor" else 0, width)
         if key not in self._lane_code:
-            self._lane_code[key] = LaneBatch(self.system, *key)
+            watched = [*self.system.surfaces, *self.events]
+            self._lane_code[key] = LaneBatch(self.system, *key, watched, self._movable)
         return self._lane_code[key]
 
     def _room_for(self, limits: BatchLimits) -> BatchRoom:

@@ -7,59 +7,92 @@ and writes is in an array, the room, with a row of lanes per number; its places 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from scipy.integrate import DOP853
 
+from odesys.expr.graph import Node
 from odesys.expr.system import System
-from odesys.jit import llvm, native
+from odesys.jit import native
 from odesys.jit.lane_text import LaneValue, LaneWriter
-from odesys.jit.lanes import lane_width, on_lanes, with_functions
+from odesys.jit.lanes import on_lanes, with_functions
 
 from .dop853 import FREE, HELD, REACH
-from .records import END, HANDOVER, STIFF
+from .lane_watch import PARTS, dense_rows, dense_state, quiet
+from .records import END, HANDOVER, POWERS, STIFF
 
 #: rows of the room: whether any run is over, time, start, end, next step, 1 after a rejected one, rtol, counters and
-#: their limits, why a run is over (negative while it goes on), 1 for runs that begin
-OVER, T, START, T_END, H, REJECTED, RTOL, STEPS, MAX_STEPS, STEPS_HELD, STEPS_FREE, MAY_SWITCH, STATUS, FRESH = range(
-    14
-)
-HEAD = 14
+#: their limits, why a run is over (negative while it goes on), 1 for runs that begin, switches
+OVER, T, START, T_END, H, REJECTED, RTOL, STEPS, MAX_STEPS, STEPS_HELD, STEPS_FREE, MAY_SWITCH, STATUS = range(13)
+FRESH, SWITCHED, HEAD = 13, 14, 15
+LEFT = 5  # why a run is over for a step: something may happen in it
 GOES_ON = -1.0
 ARGUMENTS = "double %zero, ptr %room, ptr %a, ptr %b, ptr %c"
 
 
-def places(n: int, parameters: int) -> tuple[int, int, int, int, int]:
-    """First rows of the state, its absolute tolerances, the parameters and the field; and how many rows there are."""
-    return HEAD, HEAD + n, HEAD + 2 * n, HEAD + 2 * n + parameters, HEAD + 3 * n + parameters
+@dataclass(frozen=True)
+class Places:
+    """First rows of the state, its tolerances, the parameters, the field, the gates, and of each watched value its
+    side, its width and 1 if it can move; and how many rows there are.
+    """
+
+    x: int
+    atol: int
+    p: int
+    f: int
+    gates: int
+    side: int
+    width: int
+    movable: int
+    rows: int
 
 
-def lane_code(system: System) -> llvm.MachineCode:
-    """Machine code of `begin` and `step`, functions of (0, room, room, room, room)."""
-    return llvm.compiled(assembly(system, lane_width()), llvm.LOOPS)
+def places(system: System, count: int = 0) -> Places:
+    """Where things are in the room of a system with so many watched values."""
+    n = system.dimension
+    sizes = (HEAD, n, n, len(system.parameters), n, len(system.surfaces), count, count, count)
+    return Places(*itertools.accumulate(sizes))
 
 
-def assembly(system: System, width: int) -> str:
-    """Field, first step and step of a system without surfaces."""
-    field = on_lanes(native.assembly(system, system.nodes, range(system.dimension), True), width)
-    return with_functions(field + _begin(system, width) + _step(system, width), width)
+def assembly(system: System, width: int, watched: Sequence[Node] = ()) -> str:
+    """Field, first step and step of a system, with what is watched: its surfaces, then events."""
+    text = on_lanes(native.assembly(system, system.nodes, range(system.dimension), True), width)
+    if watched:
+        values = on_lanes(native.assembly(system, watched, range(len(watched)), True), width)
+        helpers, body = text[: text.index("define internal void")], values[values.index("define internal void") :]
+        more = "".join(part for part in _definitions(values) if part not in helpers)
+        text = more + text + body.replace("@function(", "@watch(").replace("@piece", "@watch_piece")
+    return with_functions(text + _begin(system, width, len(watched)) + _step(system, width, len(watched)), width)
+
+
+def _definitions(text: str) -> list[str]:
+    """Functions that a text defines before its own."""
+    head = text[: text.index("define internal void")]
+    return [f"define{part}" for part in head.split("define")[1:]]
 
 
 class RoomWriter(LaneWriter):
     """A function of the room of a system."""
 
-    def __init__(self, system: System, width: int) -> None:
+    def __init__(self, system: System, width: int, count: int = 0) -> None:
         super().__init__(width)
-        self.n = system.dimension
-        self.x, self.atol, self.p, self.f, _ = (
-            self.place("%room", row) for row in places(self.n, len(system.parameters))
+        self.n, self.count, self.places = system.dimension, count, places(system, count)
+        rows = self.places
+        self.x, self.atol, self.p, self.f, self.gates = (
+            self.place("%room", row) for row in (rows.x, rows.atol, rows.p, rows.f, rows.gates)
         )
 
     def row(self, number: int) -> LaneValue:
         """A row of the room."""
         return self.load("%room", number)
 
-    def field(self, t: LaneValue, x: str, out: str) -> None:
-        """Compute the field."""
-        self.lines.append(f"call void @function({self.kind} {t.text}, ptr {x}, ptr {self.p}, ptr {self.p}, ptr {out})")
+    def field(self, t: LaneValue, x: str, out: str, code: str = "function") -> None:
+        """Compute the field, or what is watched."""
+        self.lines.append(
+            f"call void @{code}({self.kind} {t.text}, ptr {x}, ptr {self.p}, ptr {self.gates}, ptr {out})"
+        )
 
     def size_of(self, values: str, minus: str = "") -> LaneValue:
         """Norm of n numbers, or of differences, in units of the tolerance at x."""
@@ -82,9 +115,9 @@ class RoomWriter(LaneWriter):
         return self.sqrt(self.sqrt(self.sqrt(a)))
 
 
-def _begin(system: System, width: int) -> str:
+def _begin(system: System, width: int, count: int) -> str:
     """Field and first step of the runs that begin; see `initial_step`."""
-    w = RoomWriter(system, width)
+    w = RoomWriter(system, width, count)
     field, work, other = (w.local(w.n) for _ in range(3))
     t, fresh = w.row(T), w.row(FRESH) > 0.0
     left = w.row(T_END) - t
@@ -105,9 +138,9 @@ def _begin(system: System, width: int) -> str:
     return w.procedure("begin", ARGUMENTS)
 
 
-def _step(system: System, width: int) -> str:
+def _step(system: System, width: int, count: int) -> str:
     """One step of every run, to be kept or made again; see `accepted_step`."""
-    w = RoomWriter(system, width)
+    w = RoomWriter(system, width, count)
     n, t, t_end, before = w.n, w.row(T), w.row(T_END), w.row(H)
     left, rejected = t_end - t, w.row(REJECTED) > 0.0
     least = next_float(w, t)
@@ -120,7 +153,8 @@ def _step(system: System, width: int) -> str:
     _combine(w, K, DOP853.B, h, new)
     w.field(t + h, new, K[12])
     error = _error_size(w, K, new, h)
-    accepted = (error < 1.0) & possible
+    within = (error < 1.0) & possible
+    accepted = within & _nothing_happens(w, K, new, h, t) if count else within
     root = w.number(1.0) / w.eighth_root(error)
     factor = w.where(error > 0.0, w.least(root * 0.9, 10.0), 10.0)
     longer = h * w.where(rejected, w.least(factor, 1.0), factor)
@@ -131,15 +165,34 @@ def _step(system: System, width: int) -> str:
     status = w.where(accepted & (t_new >= t_end), float(END), w.row(STATUS))
     status = w.where((steps >= w.row(MAX_STEPS)) & (t_new < t_end), float(HANDOVER), status)
     status = w.where(stiff, float(STIFF), status)
-    status = w.where(~accepted & ~((shorter >= least) & possible), float(HANDOVER), status)
+    status = w.where(~within & ~((shorter >= least) & possible), float(HANDOVER), status)
     with w.loop(n) as i:
         w.store(w.where(accepted, w.load(new, i), w.load(w.x, i)), w.x, i)
         w.store(w.where(accepted, w.load(K[12], i), w.load(w.f, i)), w.f, i)
-    for row, value in ((T, t_new), (H, w.where(accepted, longer, shorter)), (STEPS, steps), (STATUS, status)):
+    status = w.where(within & ~accepted, float(LEFT), status)
+    next_h = w.where(accepted, longer, w.where(within, before, shorter))
+    for row, value in ((T, t_new), (H, next_h), (STEPS, steps), (STATUS, status)):
         w.store(value, "%room", row)
-    w.store(w.where(accepted, 0.0, 1.0), "%room", REJECTED)
+    w.store(w.where(within, 0.0, 1.0), "%room", REJECTED)
     w.say_over(status)
     return w.procedure("step", ARGUMENTS)
+
+
+def _nothing_happens(w: RoomWriter, K: list[str], new: str, h: LaneValue, t: LaneValue) -> LaneValue:
+    """Where a step meets nothing; three more stages, as in `dense_table`."""
+    n, work, F, V = w.n, w.local(w.n), w.local(POWERS * w.n), w.local(len(PARTS) * w.count)
+    stages = [*K, *(w.local(n) for _ in range(3))]
+    for s in range(3):
+        _combine(w, stages, DOP853.A_EXTRA[s, : 13 + s], h, work)
+        w.field(t + h * DOP853.C_EXTRA[s], work, stages[13 + s])
+    dense_rows(w, n, stages, w.x, new, h, F)
+    for k, part in enumerate(PARTS):
+        state = {0.0: w.x, 1.0: new}.get(part, work)
+        if state == work:
+            dense_state(w, n, F, w.x, part, work)
+        w.field(t + h * part, state, w.place(V, k * w.count), "watch")
+    side, width, movable = (w.place("%room", row) for row in (w.places.side, w.places.width, w.places.movable))
+    return quiet(w, w.count, V, side, width, movable)
 
 
 def next_float(w: LaneWriter, t: LaneValue) -> LaneValue:

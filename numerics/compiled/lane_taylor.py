@@ -11,9 +11,8 @@ import math
 import numpy as np
 
 from odesys.expr.system import System
-from odesys.jit import llvm
 from odesys.jit.lane_text import LaneValue
-from odesys.jit.lanes import lane_width, on_lanes, with_functions
+from odesys.jit.lanes import on_lanes, with_functions
 from odesys.jit.taylor import assembly as coefficients
 
 from .lane_step import ARGUMENTS, MAX_STEPS, RTOL, STATUS, STEPS, T_END, H, RoomWriter, T, next_float
@@ -24,11 +23,6 @@ DEGREE = 5
 _NODES = 1.5 + 0.5 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 FRACTION = np.polyfit(_NODES, np.log2(_NODES), DEGREE)  # log2 on [1, 2), through its values at Chebyshev's nodes
 ONE_BITS, FRACTION_BITS, WHOLE = 0x3FF0000000000000, 0x000FFFFFFFFFFFFF, 2.0**52
-
-
-def lane_code(system: System, order: int) -> llvm.MachineCode:
-    """Machine code of `begin` and `step`, functions of (0, room, room, room, room)."""
-    return llvm.compiled(assembly(system, order, lane_width()), llvm.LOOPS)
 
 
 def assembly(system: System, order: int, width: int) -> str:

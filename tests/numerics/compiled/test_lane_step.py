@@ -19,13 +19,13 @@ pytestmark = pytest.mark.skipif(not llvm.available(), reason="needs llvmlite")
 
 def test_steps_are_those_of_scipy() -> None:
     system, width, rtol, atol = System.from_strings("x' = y; y' = k*(1 - x**2)*y - x"), lane_width(), 1e-8, 1e-10
-    code = lane_step.lane_code(system)
+    code = llvm.compiled(lane_step.assembly(system, width), llvm.LOOPS)
     begin, step = (
         ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(code.address(name))
         for name in ("begin", "step")
     )
-    x_row, atol_row, p_row, _, rows = places(2, 1)
-    room = np.zeros((rows, width))
+    found = places(system)
+    x_row, atol_row, p_row, room = found.x, found.atol, found.p, np.zeros((found.rows, width))
     room[T_END], room[RTOL], room[MAX_STEPS], room[STATUS], room[FRESH] = 20.0, rtol, 1e6, GOES_ON, 1.0
     room[x_row], room[x_row + 1], room[atol_row : atol_row + 2] = 2.0, np.linspace(0, 1, width), atol
     room[p_row] = np.linspace(1, 8, width)
