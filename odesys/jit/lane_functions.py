@@ -9,6 +9,7 @@ result depends on its own argument alone. All other functions call the library o
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .lane_text import LaneValue, LaneWriter
 from .llvm import BINARY, LIBRARY
@@ -127,7 +128,7 @@ def _cosine(w: LaneWriter, y: LaneValue, low: LaneValue, square: LaneValue) -> L
     return w.exact(main, "+", w.exact(w.exact(w.exact(1.0, "-", main), "-", half), "+", small))
 
 
-WRITTEN = {
+WRITTEN: dict[str, Callable[[int], str]] = {
     "exp": _exp,
     "sin": lambda width: _circular("sin", 0, width),
     "cos": lambda width: _circular("cos", 1, width),

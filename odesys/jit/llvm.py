@@ -143,11 +143,13 @@ class BoundFunction:
 
 
 def _place(array: np.ndarray) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
+    return ctypes.c_void_p(address_of(array))
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where the numbers of an array begin; the quick way, if it can be written to."""
+    """Where the numbers of an array begin, the quick way if it can be written to; 0 where there are none."""
+    if not array.size:
+        return 0
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):
