@@ -10,8 +10,8 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,35 +24,23 @@ from odesys.jit import llvm, loops
 from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
 from odesys.jit.taylor import taylor_code
 
-from ..flows.integrate import (
-    IN_MACHINE_CODE,
-    SWITCHES,
-    check_rtol,
-    integrate,
-)
+from ..flows.integrate import IN_MACHINE_CODE, SWITCHES, check_rtol, integrate
 from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
-from . import kernel
 from .batch_rows import batch_rows, single_row
 from .lane_batch import LaneBatch, goes_in_lanes
 from .records import (
-    BUFFER_FULL,
     EVENT,
-    HANDOVER,
     IMPLICIT,
-    KNOT_SIZE,
-    POWERS,
-    STIFF,
     TAYLOR,
-    Log,
     Problem,
     RunState,
     new_step,
 )
+from .stretch import Stretch, kernel_functions, new_log
 from .taylor import order_for
 
-BUFFER_STEPS = 512  # steps kept before they are fetched
 RUNS_PER_CALL, LANE_RUNS_PER_CALL = 256, 2048  # of a batch, between two looks at the keyboard
 
 
@@ -142,7 +130,7 @@ class CompiledFlow:
                 self._lanes(limits).run(given[part], results[part], limits, records)
             else:
                 room = self._room_for(limits)
-                _functions()[1](*room.records, *given[part].shape, given[part].ravel(), results[part].ravel())
+                kernel_functions()[1](*room.records, *given[part].shape, given[part].ravel(), results[part].ravel())
             self._by_reference(given[part], results[part], k, limits)
         return results[:, :-1]
 
@@ -214,10 +202,10 @@ class CompiledFlow:
         problem.may_switch = int(method == "auto")
         state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
         self.take_up(method, problem, state, order)
-        step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
+        step, log = new_step(n, self.count, state.method, problem.order), new_log(n, self.count, 0)
         records = tuple(map(loops.settled, (problem, state, step, log)))
         row, end = np.empty(self._row_size), np.empty(n + 1)
-        return BatchRoom(records, row, end, loops.prepared(_functions()[1], *records, 1, row.size, row, end))
+        return BatchRoom(records, row, end, loops.prepared(kernel_functions()[1], *records, 1, row.size, row, end))
 
     def _by_integrate(self, row: np.ndarray, number: int, limits: BatchLimits) -> np.ndarray:
         """The end of a run of a batch with what only the reference integrator does; a refusal names it."""
@@ -291,12 +279,6 @@ class CompiledFlow:
             SWITCHES,
         )
 
-    def new_log(self, steps: int, rows: int = POWERS) -> Log:
-        """Buffers for so many steps, with so many rows for the polynomial of each."""
-        n, places = self.system.dimension, BUFFER_STEPS + kernel.most_happenings(self.count)
-        kept = (np.empty(steps * KNOT_SIZE), np.empty(steps * n), np.empty(steps * rows * n))
-        return Log(steps, *kept, places, np.empty(places * KNOT_SIZE))
-
     @property
     def _row_size(self) -> int:
         return 2 * self.system.dimension + len(self.system.parameters)
@@ -350,88 +332,6 @@ class BatchRoom:
     end: np.ndarray
     one: Callable[[], None]
     limits: BatchLimits | None = None
-
-
-class Stretch:
-    """A part of a run in compiled code, from a point of it: where it is, and what it has met since the last call."""
-
-    def __init__(self, flow: CompiledFlow, problem: Problem, state: RunState) -> None:
-        self.problem, self.state = problem, state
-        self._flow, self._step = flow, new_step(problem.n, problem.count, state.method, problem.order)
-        self.stiff_from: float | None = None
-
-    def advance(self, max_steps: int, max_switches: int) -> bool:
-        """Go on until a buffer is full or steps turn out stiff, and say if there is more; counters count from here."""
-        state, problem = self.state, self.problem
-        problem.max_steps, problem.max_switches = max_steps, max_switches
-        state.steps = state.switches = state.fields = state.visited = state.jacobians = 0
-        self._start, self._log = state.x.copy(), self._flow.new_log(BUFFER_STEPS, problem.rows)
-        _functions()[0](self.problem, self.state, self._step, self._log)
-        if state.status == STIFF:
-            self.stiff_from = state.t
-            self._flow.take_up("Rodas5P", problem, state)
-            self._step = new_step(problem.n, problem.count, IMPLICIT)
-        return state.status in (BUFFER_FULL, STIFF)
-
-    @property
-    def ended(self) -> bool:
-        """True if the run is over: at its end, or by the event `state.index`."""
-        return self.state.status != HANDOVER
-
-    @property
-    def event(self) -> int:
-        """The event that ended the run, or -1."""
-        return self.state.index if self.state.status == EVENT else -1
-
-    def steps(self) -> tuple[np.ndarray, np.ndarray, list[Piece]]:
-        """Ends of the steps made (k,), states there (k, n), and dense output of each."""
-        log, n, rows = self._log, self.problem.n, self.problem.rows
-        knots, states = log.knots.reshape(-1, KNOT_SIZE)[: log.kept], log.states.reshape(-1, n)[: log.kept]
-        tables, starts = log.tables.reshape(-1, rows, n)[: log.kept], np.vstack([self._start, states])
-        ways = zip(knots[:, 1].tolist(), knots[:, 2].tolist(), starts[:-1], tables, strict=True)
-        piece = TaylorPiece if self.problem.order else Piece
-        return knots[:, 0], states, [piece(*way) for way in ways]
-
-    def happenings(self) -> list[tuple[float, int, int]]:
-        """Time, number of the watched value and direction of all that happened, in order."""
-        rows = self._log.happenings.reshape(-1, KNOT_SIZE)[: self._log.happened].tolist()
-        return [(t, int(i), int(direction)) for t, i, direction in rows]
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Dense output of one step from `t_old` over `h`, or of the part of it that was taken."""
-
-    t_old: float
-    h: float
-    start: np.ndarray
-    table: np.ndarray = field(repr=False)
-
-    def __call__(self, t: Any) -> np.ndarray:
-        part = (np.asarray(t, dtype=float) - self.t_old) / self.h
-        y = np.zeros((self.start.size, *np.shape(part)))
-        for k, row in enumerate(self.table[::-1]):
-            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
-        return result
-
-
-@dataclass(frozen=True, eq=False)
-class TaylorPiece(Piece):
-    """Dense output of one step by Taylor series: a row of the table per power of the fraction of the step."""
-
-    def __call__(self, t: Any) -> np.ndarray:
-        part = (np.asarray(t, dtype=float) - self.t_old) / self.h
-        y = np.zeros((self.start.size, *np.shape(part)))
-        for row in self.table[::-1]:
-            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * part
-        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
-        return result
-
-
-@cache
-def _functions() -> tuple[Callable[..., Any], ...]:
-    return loops.ready(kernel.run, kernel.many)
 
 
 def _python_code(system: System, code: GeneratedCode) -> Callable[..., None]:

@@ -1,8 +1,8 @@
 """Steps in lanes in which nothing happens to what is watched; all others are made by the scalar kernel.
 
 A step is read as `crossings.py` reads it: at the ends of its parts, one part beyond each end, and at two probes.
-Nothing happens where every watched value that can move has a side, is on it at all readings, has no dip towards zero, and its
-readings are close enough. Wherever that is not so, not-a-number included, the step is left.
+Nothing happens where every watched value that can move has a side, is on it at all readings, has no dip towards zero,
+and its readings are close enough. Wherever that is not so, not-a-number included, the step is left.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.compiled import compiled_flow
+from numerics.compiled import stretch
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.flows.integrate import integrate
 from numerics.flows.trajectory import StopWhen, Trajectory
@@ -77,7 +77,7 @@ def test_surfaces_that_contain_other_gates() -> None:
 
 def test_more_happens_than_a_buffer_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [StopWhen(f"level {j}", x, 0, terminal=False, level=j / 20) for j in range(-9, 10)]
-    monkeypatch.setattr(compiled_flow, "BUFFER_STEPS", 3)
+    monkeypatch.setattr(stretch, "BUFFER_STEPS", 3)
     run = CompiledFlow(OSCILLATOR, events).run([1.0, 0.0], (0.0, 100.0), {"k": 1.0})
     angles = np.arccos(np.arange(-9, 10) / 20)
     expected = np.concatenate([2 * np.pi * turn + sign * angles for turn in range(17) for sign in (-1, 1)])
