@@ -70,6 +70,8 @@ class CompiledFlow:
         self.events = [_event_node(system, spec) for spec in events]
         self.surfaces, self.count = len(system.surfaces), len(system.surfaces) + len(self.specs)
         self._taylor: dict[int, Any] = {}  # code by order
+        self._watched = [*system.surfaces, *self.events]
+        self._may_go_in_lanes: dict[tuple[str, int], bool] = {}  # by method and order
         self._lane_code: dict[tuple[int, int], LaneBatch] = {}  # by order, 0 for DOP853, and width
         self._room = threading.local()  # for batches
 
@@ -157,14 +159,17 @@ class CompiledFlow:
                 warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
 
     def _in_lanes(self, limits: BatchLimits) -> bool:
-        return limits.start < limits.end and goes_in_lanes(self.system, self.count, limits.method)
+        order = order_for(limits.rtol) if limits.method == "Taylor" else 0
+        key = (limits.method, order)
+        if key not in self._may_go_in_lanes:
+            self._may_go_in_lanes[key] = goes_in_lanes(self.system, self._watched, limits.method, order)
+        return limits.start < limits.end and self._may_go_in_lanes[key]
 
     def _lanes(self, limits: BatchLimits, width: int = 0) -> LaneBatch:
         """Code of runs in lanes."""
         key = (order_for(limits.rtol) if limits.method == "Taylor" else 0, width)
         if key not in self._lane_code:
-            watched = [*self.system.surfaces, *self.events]
-            self._lane_code[key] = LaneBatch(self.system, *key, watched, self._movable)
+            self._lane_code[key] = LaneBatch(self.system, *key, self._watched, self._movable)
         return self._lane_code[key]
 
     def _room_for(self, limits: BatchLimits) -> BatchRoom:
@@ -292,7 +297,7 @@ class CompiledFlow:
 
     @cached_property
     def _watch(self) -> Any:
-        return self._code(f"watched {self.events}", [*self.system.surfaces, *self.events])
+        return self._code(f"watched {self.events}", self._watched)
 
     def _code(self, what: str, nodes: Sequence[Node]) -> Any:
         machine = llvm.available()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from odesys.expr import graph
 from odesys.expr.graph import Node
 from odesys.expr.system import System
 from odesys.jit import llvm, loops
@@ -42,6 +43,7 @@ from .records import END, HANDOVER, Log, Problem, RunState, Step
 
 MOST_STATES = 64  # above, the stages of so many runs are more than what is near the processor
 MOST_WATCHED = 64
+MOST_NODES, MOST_INSTRUCTIONS = 2000, 10_000  # of a field, of coefficients: more takes seconds to compile
 EMPTY = -1.0
 
 
@@ -262,7 +264,11 @@ def _aligned(size: int) -> np.ndarray:
     return found[skip : skip + size]
 
 
-def goes_in_lanes(system: System, watched: int, method: str) -> bool:
-    """Whether runs of a system by a method can go in lanes."""
-    known = method in ("auto", "DOP853") or (method == "Taylor" and watched == 0)
-    return known and lane_width() > 0 and 0 < system.dimension <= MOST_STATES and watched <= MOST_WATCHED
+def goes_in_lanes(system: System, watched: Sequence[Node], method: str, order: int) -> bool:
+    """Whether runs of a system by a method, series to this order, can go in lanes, and soon enough."""
+    if lane_width() == 0 or not 0 < system.dimension <= MOST_STATES or len(watched) > MOST_WATCHED:
+        return False
+    nodes = len(graph.topological([*system.nodes, *watched]))
+    if method == "Taylor":
+        return not watched and nodes * order**2 <= MOST_INSTRUCTIONS
+    return method in ("auto", "DOP853") and nodes <= MOST_NODES

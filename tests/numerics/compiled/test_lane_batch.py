@@ -8,7 +8,8 @@ import pytest
 from numerics.compiled import compiled_flow
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.lane_batch import goes_in_lanes
-from odesys import BrokenRunWarning, StopWhen, System
+from odesys import BrokenRunWarning, System
+from odesys.expr import graph
 from odesys.jit import llvm
 from odesys.jit.lanes import lane_width
 
@@ -99,10 +100,21 @@ def test_negative_times_and_times_of_zero_length_steps() -> None:
 
 
 def test_which_runs_go_in_lanes() -> None:
-    smooth, switched = System.from_strings({"x": "-x"}), System.from_strings({"x": "-step(x - 1)"})
-    assert goes_in_lanes(smooth, 0, "auto") and goes_in_lanes(smooth, 0, "DOP853")
-    assert not goes_in_lanes(smooth, 0, "Rodas5P")
-    assert goes_in_lanes(switched, CompiledFlow(switched).count, "auto")
-    watched = CompiledFlow(smooth, [StopWhen("low", "x", level=0.1)]).count
-    assert goes_in_lanes(smooth, watched, "auto") and not goes_in_lanes(smooth, watched, "Taylor")
+    smooth, level = System.from_strings({"x": "-x"}), [graph.sym("x") - 1]
+    for watched in ([], level):
+        assert goes_in_lanes(smooth, watched, "auto", 0) and goes_in_lanes(smooth, watched, "DOP853", 0)
+        assert not goes_in_lanes(smooth, watched, "Rodas5P", 0)
+        assert goes_in_lanes(smooth, watched, "Taylor", 12) == (not watched)
+    long = System.from_strings({"x": " + ".join(f"sin({k}*x)" for k in range(1, 200))})
+    assert goes_in_lanes(long, [], "auto", 0) and not goes_in_lanes(long, [], "Taylor", 12)
+    longer = System.from_strings({"x": " + ".join(f"sin({k}*x)" for k in range(1, 1100))})
+    assert not goes_in_lanes(longer, [], "auto", 0)
+    many = System.from_strings({f"x{k}": f"-x{k}" for k in range(65)})
+    assert not goes_in_lanes(many, [], "auto", 0)
     assert lane_width() in (4, 8)
+
+
+def test_what_does_not_go_in_lanes_goes_one_by_one() -> None:
+    many = CompiledFlow(System.from_strings({f"x{k}": f"-{k}*x{k}" for k in range(65)}))
+    ends = many.batch(np.ones(65), (0.0, 0.5), [{}] * 2)
+    assert ends[0].tobytes() == many.final(np.ones(65), (0.0, 0.5), {}).tobytes() == ends[1].tobytes()
