@@ -3,7 +3,7 @@
     python -m benchmarks.bench_batch [FILE]
 
 prints the tables, and writes them to FILE if one is given. Starts are drawn within ten percent of that of `bench_zoo`;
-the error is the largest of all end states against heyoka in long doubles, of 40 of the runs. heyoka is in its default
+the error is the largest of all end states against heyoka in long doubles, of 16 of the runs. heyoka is in its default
 mode with as many lanes as it recommends, and with twice as many. Code is compiled before; times to compile, or to read
 what was compiled before, stand beside.
 """
@@ -25,7 +25,7 @@ from .bench_zoo import ZOO, Runs, equations, with_reference
 from .work_precision import Task, at_error, best_time, literature
 
 NAMES = ("lorenz", "pendulum", "kepler", "repressilator")
-POINTS, CHECKED = 1000, 40
+POINTS, CHECKED = 1000, 16
 TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12, 1e-13)
 LEVELS = (1e-7, 1e-9, 1e-11)
 
