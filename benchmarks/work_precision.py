@@ -47,10 +47,10 @@ def literature(
     return Task(name, read.system, first, numbers, end, tight.end_state)
 
 
-def best_time(work: Callable[[], Any]) -> tuple[Any, float]:
+def best_time(work: Callable[[], Any], repeat: int = REPEAT) -> tuple[Any, float]:
     """What the work gives, and the least processor time of some repetitions."""
     found, times = work(), list[float]()
-    while len(times) < REPEAT and sum(times) < ENOUGH:
+    while len(times) < repeat and sum(times) < ENOUGH:
         began, count = time.process_time(), 0
         while count == 0 or time.process_time() - began < 0.01:  # the clock ticks in microseconds
             work()

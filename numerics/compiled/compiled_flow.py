@@ -10,9 +10,9 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,39 +24,24 @@ from odesys.jit import llvm, loops
 from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
 from odesys.jit.taylor import taylor_code
 
-from ..flows.integrate import (
-    IN_MACHINE_CODE,
-    SWITCHES,
-    bound_parameters,
-    check_atol,
-    check_rtol,
-    default_atol,
-    integrate,
-    start_state,
-)
+from ..flows.integrate import IN_MACHINE_CODE, SWITCHES, check_rtol, integrate
 from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
-from . import kernel
+from .batch_rows import batch_rows, single_row
+from .lane_batch import LaneBatch, goes_in_lanes
 from .records import (
-    BUFFER_FULL,
-    END,
     EVENT,
-    HANDOVER,
     IMPLICIT,
-    KNOT_SIZE,
-    POWERS,
-    STIFF,
     TAYLOR,
-    Log,
     Problem,
     RunState,
     new_step,
 )
+from .stretch import Stretch, kernel_functions, new_log
 from .taylor import order_for
 
-BUFFER_STEPS = 512  # steps kept before they are fetched
-RUNS_PER_CALL = 256  # of a batch, between two looks at the keyboard
+RUNS_PER_CALL, LANE_RUNS_PER_CALL = 256, 2048  # of a batch, between two looks at the keyboard
 
 
 class CompiledFlow:
@@ -85,6 +70,9 @@ class CompiledFlow:
         self.events = [_event_node(system, spec) for spec in events]
         self.surfaces, self.count = len(system.surfaces), len(system.surfaces) + len(self.specs)
         self._taylor: dict[int, Any] = {}  # code by order
+        self._watched = [*system.surfaces, *self.events]
+        self._may_go_in_lanes: dict[tuple[str, int], bool] = {}  # by method and order
+        self._lane_code: dict[tuple[int, int], LaneBatch] = {}  # by order, 0 for DOP853, and width
         self._room = threading.local()  # for batches
 
     def run(
@@ -94,11 +82,24 @@ class CompiledFlow:
         return integrate(self.system, x0, t_span, parameters, events=self.specs, backend="compiled", **options)
 
     def final(
-        self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None, **options: Any
+        self,
+        x0: Any,
+        t_span: tuple[float, float],
+        parameters: Mapping[str, Any] | None = None,
+        rtol: float = 1e-9,
+        atol: Any = None,
+        max_steps: int = 100_000,
+        method: str = "auto",
     ) -> np.ndarray:
-        """Only the state at the end; `options` as in `batch`."""
-        start = x0 if isinstance(x0, Mapping) else [x0]
-        return self.batch(start, t_span, [parameters or {}], on_error="raise", **options)[0]
+        """Only the state at the end; `rtol` to `method` as in `batch`."""
+        limits = self._limits(t_span, rtol, max_steps, "raise", method)
+        row = single_row(self.system, x0, parameters or {}, rtol, atol)
+        room = self._single_room(limits)
+        room.row[:] = row
+        room.one()
+        if room.end[-1] > EVENT:
+            return self._by_integrate(np.array(row), 0, limits)
+        return room.end[:-1].copy()
 
     def batch(
         self,
@@ -113,71 +114,105 @@ class CompiledFlow:
     ) -> np.ndarray:
         """End states (points, n), one per row of `starts` (or one start for all) and entry of `parameters`.
 
-        `method` is auto, DOP853, Rodas5P or Taylor, as in `integrate`.
+        `method` is auto, DOP853, Rodas5P or Taylor, as in `integrate`. Without surfaces and events several runs go
+        at once by auto and DOP853, in machine code (`lane_step.py`); each is the same whatever the others are.
 
         A run that can not go on, as one that blows up, ends as not-a-number with a BrokenRunWarning, and the others go
         on; with ``on_error="raise"`` it raises its IntegrationError.
         """
-        rows = [starts] if isinstance(starts, Mapping) else np.atleast_2d(np.asarray(starts, dtype=float))
-        if len(rows) not in (1, len(parameters)):
-            raise ParameterError(f"{len(rows)} starts do not go with {len(parameters)} sets of parameters")
+        limits = self._limits(t_span, rtol, max_steps, on_error, method)
+        given = batch_rows(self.system, starts, parameters, rtol, atol)
+        results = np.empty((len(given), self.system.dimension + 1))
+        lanes = self._in_lanes(limits)
+        count = LANE_RUNS_PER_CALL if lanes else RUNS_PER_CALL
+        for k in range(0, len(given), count):
+            part = slice(k, k + count)
+            if lanes:
+                records = self._room_for(limits).records if self.count else ()
+                self._lanes(limits).run(given[part], results[part], limits, records)
+            else:
+                room = self._room_for(limits)
+                kernel_functions()[1](*room.records, *given[part].shape, given[part].ravel(), results[part].ravel())
+            self._by_reference(given[part], results[part], k, limits)
+        return results[:, :-1]
+
+    def _limits(self, t_span: Any, rtol: float, max_steps: int, on_error: str, method: str) -> BatchLimits:
         t0, t1 = float(t_span[0]), float(t_span[1])
         if not (math.isfinite(t0) and math.isfinite(t1) and t0 <= t1):
             raise ParameterError(f"the time span ({t0}, {t1}) must be finite and must not run backwards")
         check_rtol(rtol)
-        given = [self._row(rows[k % len(rows)], one, rtol, atol) for k, one in enumerate(parameters)]
         if on_error not in ("nan", "raise"):
             raise ParameterError(f"on_error = {on_error!r} is not known; choose nan or raise")
         if method not in IN_MACHINE_CODE:
             raise ParameterError(f"a batch is run by {', '.join(IN_MACHINE_CODE)}, not {method}; use integrate")
-        limits = {"rtol": float(rtol), "max_steps": int(max_steps), "on_error": on_error, "method": method}
-        chunks = [
-            self._many(np.array(given[k : k + RUNS_PER_CALL]), k, (t0, t1), limits)
-            for k in range(0, len(given), RUNS_PER_CALL)
-        ]
-        return np.concatenate([np.empty((0, self.system.dimension)), *chunks])
+        return BatchLimits(t0, t1, float(rtol), int(max_steps), on_error, method)
 
-    def _row(self, x0: Any, parameters: Mapping[str, Any], rtol: float, atol: Any) -> np.ndarray:
-        """One point of a batch: start, atol of each state, parameters."""
-        x = start_state(self.system, x0)
-        sizes = default_atol(x, rtol) if atol is None else check_atol(atol, x.size)
-        values = bound_parameters(self.system, parameters)
-        return np.concatenate([x, np.broadcast_to(sizes, x.shape), list(values.values())])
-
-    def _many(self, given: np.ndarray, first: int, span: tuple[float, float], limits: Mapping[str, Any]) -> np.ndarray:
-        """Ends of some runs of a batch, of which the first has the number `first`."""
-        n, results = self.system.dimension, np.empty((len(given), self.system.dimension + 1))
-        problem, state, step, log = self._workspace(limits["method"], order_for(limits["rtol"]))
-        loops.put(problem, t_end=span[1], rtol=limits["rtol"], max_steps=limits["max_steps"])
-        loops.put(state, t=span[0])
-        _functions()[1](problem, state, step, log, len(given), given.shape[1], given.ravel(), results.ravel())
-        for k in np.flatnonzero((results[:, n] != END) & (results[:, n] != EVENT)):
+    def _by_reference(self, given: np.ndarray, results: np.ndarray, first: int, limits: BatchLimits) -> None:
+        """Ends of those of some runs that were left, of which the first has the number `first`."""
+        for k in np.flatnonzero(results[:, -1] > EVENT):
             try:
-                results[k, :n] = self._by_integrate(given[k], first + int(k), span, limits)
+                results[k, :-1] = self._by_integrate(given[k], first + int(k), limits)
             except IntegrationError as error:
-                if limits["on_error"] == "raise":
+                if limits.on_error == "raise":
                     raise
-                results[k, :n] = np.nan
+                results[k, :-1] = np.nan
                 warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
-        return results[:, :n]
 
-    def _workspace(self, method: str, order: int) -> tuple[Any, ...]:
-        """Problem, state, step and log of batches by a method, made once per thread."""
-        known: dict[Any, tuple[Any, ...]] = self._room.__dict__.setdefault("known", {})
-        key = (method, order if method == "Taylor" else 0)
-        if key not in known:
-            n, none = self.system.dimension, np.zeros(self.count)
-            problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
-            problem.may_switch = int(method == "auto")
-            state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
-            self.take_up(method, problem, state, order)
-            step, log = new_step(n, self.count, state.method, problem.order), self.new_log(0)
-            known[key] = tuple(map(loops.settled, (problem, state, step, log)))
-        return known[key]
+    def _in_lanes(self, limits: BatchLimits) -> bool:
+        order = order_for(limits.rtol) if limits.method == "Taylor" else 0
+        key = (limits.method, order)
+        if key not in self._may_go_in_lanes:
+            self._may_go_in_lanes[key] = goes_in_lanes(self.system, self._watched, limits.method, order)
+        return limits.start < limits.end and self._may_go_in_lanes[key]
 
-    def _by_integrate(
-        self, row: np.ndarray, number: int, span: tuple[float, float], limits: Mapping[str, Any]
-    ) -> np.ndarray:
+    def _lanes(self, limits: BatchLimits, width: int = 0) -> LaneBatch:
+        """Code of runs in lanes."""
+        key = (order_for(limits.rtol) if limits.method == "Taylor" else 0, width)
+        if key not in self._lane_code:
+            self._lane_code[key] = LaneBatch(self.system, *key, self._watched, self._movable)
+        return self._lane_code[key]
+
+    def _room_for(self, limits: BatchLimits) -> BatchRoom:
+        """What batches within some limits read and write, made once per thread and method."""
+        known: dict[Any, BatchRoom] = self._room.__dict__.setdefault("known", {})
+        order = order_for(limits.rtol) if limits.method == "Taylor" else 0
+        room = known.get((limits.method, order))
+        if room is None:
+            room = known[limits.method, order] = self._new_room(limits.method, order)
+        if room.limits != limits:
+            loops.put(room.records[0], t_end=limits.end, rtol=limits.rtol, max_steps=limits.max_steps)
+            room.limits = limits
+        loops.put(room.records[1], t=limits.start)
+        return room
+
+    def _single_room(self, limits: BatchLimits) -> BatchRoom:
+        """What a single run reads and writes; one by a Taylor series where nothing is watched has code of its own."""
+        if limits.method != "Taylor" or not self._in_lanes(limits):
+            return self._room_for(limits)
+        known, order = self._room.__dict__.setdefault("single", {}), order_for(limits.rtol)
+        room: BatchRoom | None = known.get(order)
+        if room is None:
+            lanes = self._lanes(limits, 1)
+            table, row, end = lanes.new_room(), np.empty((1, self._row_size)), np.empty((1, self.system.dimension + 1))
+            room = known[order] = BatchRoom((lanes, table), row[0], end[0], lanes.prepared(row, end, table))
+        if room.limits != limits:
+            lanes, table = room.records
+            lanes.put(table, limits)
+            room.limits = limits
+        return room
+
+    def _new_room(self, method: str, order: int) -> BatchRoom:
+        n, none = self.system.dimension, np.zeros(self.count)
+        problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
+        problem.may_switch = int(method == "auto")
+        state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
+        self.take_up(method, problem, state, order)
+        step, log = new_step(n, self.count, state.method, problem.order), new_log(n, self.count, 0)
+        records = tuple(map(loops.settled, (problem, state, step, log)))
+        row, end = np.empty(self._row_size), np.empty(n + 1)
+        return BatchRoom(records, row, end, loops.prepared(kernel_functions()[1], *records, 1, row.size, row, end))
+
+    def _by_integrate(self, row: np.ndarray, number: int, limits: BatchLimits) -> np.ndarray:
         """The end of a run of a batch with what only the reference integrator does; a refusal names it."""
         n = self.system.dimension
         values = dict(zip(self.system.parameters, row[2 * n :].tolist(), strict=True))
@@ -185,13 +220,13 @@ class CompiledFlow:
             return integrate(
                 self.system,
                 row[:n],
-                span,
+                (limits.start, limits.end),
                 values,
                 atol=row[n : 2 * n],
                 events=self.specs,
-                rtol=limits["rtol"],
-                max_steps=limits["max_steps"],
-                method=limits["method"],
+                rtol=limits.rtol,
+                max_steps=limits.max_steps,
+                method=limits.method,
             ).end_state
         except IntegrationError as error:
             raise IntegrationError(f"point {number} of the batch: {error}", **error.objects) from None
@@ -249,11 +284,9 @@ class CompiledFlow:
             SWITCHES,
         )
 
-    def new_log(self, steps: int, rows: int = POWERS) -> Log:
-        """Buffers for so many steps, with so many rows for the polynomial of each."""
-        n, places = self.system.dimension, BUFFER_STEPS + kernel.most_happenings(self.count)
-        kept = (np.empty(steps * KNOT_SIZE), np.empty(steps * n), np.empty(steps * rows * n))
-        return Log(steps, *kept, places, np.empty(places * KNOT_SIZE))
+    @property
+    def _row_size(self) -> int:
+        return 2 * self.system.dimension + len(self.system.parameters)
 
     @cached_property
     def slopes(self) -> Any:
@@ -264,7 +297,7 @@ class CompiledFlow:
 
     @cached_property
     def _watch(self) -> Any:
-        return self._code(f"watched {self.events}", [*self.system.surfaces, *self.events])
+        return self._code(f"watched {self.events}", self._watched)
 
     def _code(self, what: str, nodes: Sequence[Node]) -> Any:
         machine = llvm.available()
@@ -284,86 +317,26 @@ class CompiledFlow:
         return np.array(directions, dtype=float), np.array(terminal, dtype=float)
 
 
-class Stretch:
-    """A part of a run in compiled code, from a point of it: where it is, and what it has met since the last call."""
+class BatchLimits(NamedTuple):
+    """What all runs of a batch have in common."""
 
-    def __init__(self, flow: CompiledFlow, problem: Problem, state: RunState) -> None:
-        self.problem, self.state = problem, state
-        self._flow, self._step = flow, new_step(problem.n, problem.count, state.method, problem.order)
-        self.stiff_from: float | None = None
-
-    def advance(self, max_steps: int, max_switches: int) -> bool:
-        """Go on until a buffer is full or steps turn out stiff, and say if there is more; counters count from here."""
-        state, problem = self.state, self.problem
-        problem.max_steps, problem.max_switches = max_steps, max_switches
-        state.steps = state.switches = state.fields = state.visited = state.jacobians = 0
-        self._start, self._log = state.x.copy(), self._flow.new_log(BUFFER_STEPS, problem.rows)
-        _functions()[0](self.problem, self.state, self._step, self._log)
-        if state.status == STIFF:
-            self.stiff_from = state.t
-            self._flow.take_up("Rodas5P", problem, state)
-            self._step = new_step(problem.n, problem.count, IMPLICIT)
-        return state.status in (BUFFER_FULL, STIFF)
-
-    @property
-    def ended(self) -> bool:
-        """True if the run is over: at its end, or by the event `state.index`."""
-        return self.state.status != HANDOVER
-
-    @property
-    def event(self) -> int:
-        """The event that ended the run, or -1."""
-        return self.state.index if self.state.status == EVENT else -1
-
-    def steps(self) -> tuple[np.ndarray, np.ndarray, list[Piece]]:
-        """Ends of the steps made (k,), states there (k, n), and dense output of each."""
-        log, n, rows = self._log, self.problem.n, self.problem.rows
-        knots, states = log.knots.reshape(-1, KNOT_SIZE)[: log.kept], log.states.reshape(-1, n)[: log.kept]
-        tables, starts = log.tables.reshape(-1, rows, n)[: log.kept], np.vstack([self._start, states])
-        ways = zip(knots[:, 1].tolist(), knots[:, 2].tolist(), starts[:-1], tables, strict=True)
-        piece = TaylorPiece if self.problem.order else Piece
-        return knots[:, 0], states, [piece(*way) for way in ways]
-
-    def happenings(self) -> list[tuple[float, int, int]]:
-        """Time, number of the watched value and direction of all that happened, in order."""
-        rows = self._log.happenings.reshape(-1, KNOT_SIZE)[: self._log.happened].tolist()
-        return [(t, int(i), int(direction)) for t, i, direction in rows]
+    start: float
+    end: float
+    rtol: float
+    max_steps: int
+    on_error: str
+    method: str
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Dense output of one step from `t_old` over `h`, or of the part of it that was taken."""
+@dataclass(eq=False)
+class BatchRoom:
+    """Where the runs of a batch find what they read: problem, state, step and log; and a single run its row and end."""
 
-    t_old: float
-    h: float
-    start: np.ndarray
-    table: np.ndarray = field(repr=False)
-
-    def __call__(self, t: Any) -> np.ndarray:
-        part = (np.asarray(t, dtype=float) - self.t_old) / self.h
-        y = np.zeros((self.start.size, *np.shape(part)))
-        for k, row in enumerate(self.table[::-1]):
-            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
-        return result
-
-
-@dataclass(frozen=True, eq=False)
-class TaylorPiece(Piece):
-    """Dense output of one step by Taylor series: a row of the table per power of the fraction of the step."""
-
-    def __call__(self, t: Any) -> np.ndarray:
-        part = (np.asarray(t, dtype=float) - self.t_old) / self.h
-        y = np.zeros((self.start.size, *np.shape(part)))
-        for row in self.table[::-1]:
-            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * part
-        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
-        return result
-
-
-@cache
-def _functions() -> tuple[Callable[..., Any], ...]:
-    return loops.ready(kernel.run, kernel.many)
+    records: tuple[Any, ...]
+    row: np.ndarray
+    end: np.ndarray
+    one: Callable[[], None]
+    limits: BatchLimits | None = None
 
 
 def _python_code(system: System, code: GeneratedCode) -> Callable[..., None]:

@@ -154,6 +154,24 @@ def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
     return found
 
 
+def go_on(problem: Problem, state: RunState, step: Step, log: Log) -> None:
+    """Make a step, up to what it meets, and turn a gate there."""
+    found = take_step(problem, state, step, log)
+    if found == DENIED:
+        state.status = HANDOVER
+    elif found >= problem.surfaces:
+        state.status, state.index = EVENT, found - problem.surfaces
+    elif found != NONE:
+        note(log, state.t, found, -state.side[found])
+        state.side[found] = 0.0
+        state.switches += 1
+        state.h = step.h
+        call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
+        state.fields += 1
+    elif state.held >= HELD and state.t < problem.t_end:
+        state.status = STIFF
+
+
 def run(problem: Problem, state: RunState, step: Step, log: Log) -> None:
     """Integrate to the end, a terminal event, where another method goes on, or until a buffer is full."""
     state.status = END
@@ -166,20 +184,7 @@ def run(problem: Problem, state: RunState, step: Step, log: Log) -> None:
         if full(problem, log):
             state.status = BUFFER_FULL
             break
-        found = take_step(problem, state, step, log)
-        if found == DENIED:
-            state.status = HANDOVER
-        elif found >= problem.surfaces:
-            state.status, state.index = EVENT, found - problem.surfaces
-        elif found != NONE:
-            note(log, state.t, found, -state.side[found])
-            state.side[found] = 0.0
-            state.switches += 1
-            state.h = step.h
-            call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
-            state.fields += 1
-        elif state.held >= HELD and state.t < problem.t_end:
-            state.status = STIFF
+        go_on(problem, state, step, log)
 
 
 def many(

@@ -26,13 +26,10 @@ def order_for(rtol: float) -> int:
 def power_series(n: int, order: int, K: Array, x: Array, s: float, out: Array) -> None:
     """out = x + sum_k K[k - 1] s^k."""
     for i in range(n):
-        out[i] = K[(order - 1) * n + i]
-    for m in range(1, order):
-        row = K[(order - 1 - m) * n :]
-        for i in range(n):
-            out[i] = out[i] * s + row[i]
-    for i in range(n):
-        out[i] = x[i] + out[i] * s
+        total = K[(order - 1) * n + i]
+        for m in range(1, order):
+            total = total * s + K[(order - 1 - m) * n + i]
+        out[i] = x[i] + total * s
 
 
 def state_at(problem: Problem, step: Step, x: Array, part: float, out: Array) -> None:

@@ -38,6 +38,7 @@ from .stiffness import with_stiffness_hint
 from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
+LEAST_ATOL = 1e-18
 FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 IN_MACHINE_CODE = ("auto", "DOP853", "Taylor", "Rodas5P")
 BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
@@ -401,4 +402,4 @@ def check_atol(atol: Any, size: int) -> np.ndarray:
 
 def default_atol(x: np.ndarray, rtol: float) -> float:
     """Absolute tolerance that resolves the smallest state at the start, and stays above rounding; see `integrate`."""
-    return max(1e-3 * rtol * min(1.0, float(np.abs(x[x != 0]).min(initial=1.0))), 1e-18)
+    return max(1e-3 * rtol * min(1.0, float(np.abs(x[x != 0]).min(initial=1.0))), LEAST_ATOL)

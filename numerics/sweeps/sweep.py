@@ -8,12 +8,10 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice, product
@@ -31,7 +29,6 @@ from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, silent
 
 LARGEST_GRID = 200_000  # points
-DASK_PATIENCE = 5.0  # seconds without a worker
 LOST_PROCESS = "the process that computed it ended without an answer"
 
 
@@ -212,7 +209,9 @@ Todo = Sequence[tuple[int, dict[str, Any]]]
 def computed(plan: Plan, todo: Todo, workers: int = 1, dask: str = "") -> Iterator[tuple[int, PointResult]]:
     """Rows as they are done, with the numbers of their points."""
     if dask:
-        return _on_dask(plan, todo, dask)
+        from .on_dask import on_dask  # which is a user of this module
+
+        return on_dask(plan, todo, dask)
     return _here(plan, todo) if min(workers, len(todo)) <= 1 else _on_processes(plan, todo, workers)
 
 
@@ -254,81 +253,6 @@ def _alone(plan: Plan, parameters: Mapping[str, Any]) -> PointResult:
             return pool.submit(run_point, plan.paper, plan.protocol, parameters).result()
     except BrokenProcessPool:
         return PointResult({}, LOST_PROCESS, 0.0, program_digest(plan.paper))
-
-
-def _on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, PointResult]]:
-    try:
-        from distributed import Client, KilledWorker
-        from distributed import wait as wait_for
-    except ImportError:
-        raise OdesysError("--dask needs the packages dask and distributed: pip install dask distributed") from None
-    client = _dask_client(Client, address)
-    open_ones: dict[Any, int] = {}
-    queue = iter(todo)
-    with client, client.as_current():
-        room = max(16, 4 * sum(client.nthreads().values()))
-        try:
-            while True:
-                for number, parameters in islice(queue, room - len(open_ones)):
-                    future = client.submit(run_point, plan.paper, plan.protocol, parameters, pure=False)
-                    open_ones[future] = number
-                if not open_ones:
-                    return
-                for future in _first_done(client, wait_for, list(open_ones)):
-                    number = open_ones.pop(future)
-                    try:
-                        row = future.result()
-                    except KilledWorker:
-                        row = PointResult({}, LOST_PROCESS, 0.0, program_digest(plan.paper))
-                    yield number, row
-        except (OSError, TimeoutError, CancelledError) as error:
-            raise OdesysError(f"the Dask cluster at {address} was lost: {error or type(error).__name__}") from None
-        finally:
-            with suppress(OSError, TimeoutError):
-                client.cancel(list(open_ones))
-
-
-def _dask_client(connect: Any, address: str) -> Any:
-    """A client of the user's cluster, which has a worker; what does not answer in time is a sentence."""
-    try:
-        _knock(address)
-        client = connect(address, timeout="8s", set_as_default=False)
-    except (OSError, ValueError, OverflowError) as error:
-        raise OdesysError(f"no Dask scheduler answers at {address!r}: {error or type(error).__name__}") from None
-    try:
-        client.wait_for_workers(1, timeout=DASK_PATIENCE)
-    except (OSError, TimeoutError):
-        client.close(timeout=1)
-        raise OdesysError(
-            f"the Dask scheduler at {address} has no workers; start some with `dask worker {address}`"
-        ) from None
-    return client
-
-
-def _knock(address: str) -> None:
-    """Connect once by ourselves: a client would wait for ever for a protocol nobody knows, or for one who is silent."""
-    from distributed.comm.registry import backends
-
-    protocol, _, place = address.rpartition("://")
-    if protocol and protocol not in backends:
-        raise ValueError(f"{protocol} is no protocol of Dask; use {' or '.join(sorted(backends))}")
-    host, _, port = place.rpartition(":")
-    if protocol in ("", "tcp") and host and port.isdecimal():
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=DASK_PATIENCE) as line:
-            if not line.recv(1):  # a scheduler speaks first
-                raise ConnectionError("the connection is closed at once")
-
-
-def _first_done(client: Any, wait_for: Callable[..., Any], futures: list[Any]) -> Iterable[Any]:
-    """Those that are done first; an OSError once there has been no worker for a while."""
-    without = 0.0
-    while True:
-        try:
-            return wait_for(futures, timeout=DASK_PATIENCE / 2, return_when="FIRST_COMPLETED").done  # type: ignore[no-any-return]
-        except TimeoutError:
-            without = 0.0 if client.nthreads() else without + DASK_PATIENCE / 2
-            if without > DASK_PATIENCE:
-                raise OSError("it has no workers any more") from None
 
 
 # ---- the whole sweep -------------------------------------------------------------------------------------------------

@@ -118,12 +118,15 @@ def _linked(code: bytes, text: str) -> MachineCode:
     return MachineCode(builder.link(linker, f"odesys{next(_NUMBERS)}"))
 
 
+STRAIGHT_CODE = ctypes.PYFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)  # of (t, x, p, g, out)
+
+
 class BoundFunction:
     """Machine code of (t, x, p, g, out) with p bound, as a function of t, x and gates; each thread has its buffers."""
 
     def __init__(self, address: Address, sizes: tuple[int, int, int], p: np.ndarray) -> None:
         self._address = address  # keeps the code in its place
-        self._code = ctypes.PYFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(address)
+        self._code = STRAIGHT_CODE(address)
         self._sizes, self._p, self._p_place = sizes, p, _place(p)
         self._local = threading.local()
 
@@ -143,11 +146,13 @@ class BoundFunction:
 
 
 def _place(array: np.ndarray) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
+    return ctypes.c_void_p(address_of(array))
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where the numbers of an array begin; the quick way, if it can be written to."""
+    """Where the numbers of an array begin, the quick way if it can be written to; 0 where there are none."""
+    if not array.size:
+        return 0
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):

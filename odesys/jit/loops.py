@@ -39,7 +39,7 @@ from .loop_kinds import (
     signature,
 )
 
-__all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "put", "ready", "settled"]
+__all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "prepared", "put", "ready", "settled"]
 
 C_KINDS: dict[str, Any] = {DOUBLE: ctypes.c_double, INTEGER: ctypes.c_int64, POINTER: ctypes.c_void_p, NOTHING: None}
 
@@ -61,12 +61,33 @@ def _caller(address: llvm.Address, kinds: Sequence[str], result: str) -> Callabl
     def run(*given: Any) -> Any:
         if len(given) != len(kinds):
             raise LoopError(f"{len(given)} arguments were given, {len(kinds)} are needed")
-        shared = [Shared(v) if isinstance(v, Record) else v for v in given]
-        result = function(*(_plain(v) for v in shared))
-        for record, own in zip(shared, given, strict=True):
-            if record is not own:
-                record.read_back()
+        plain, shared = [], []
+        for value in given:
+            if isinstance(value, Record):
+                shared.append(Shared(value))
+                plain.append(shared[-1].address)
+            else:
+                plain.append(_plain(value))
+        result = function(*plain)
+        for record in shared:
+            record.read_back()
         return result
+
+    run.code = function  # type: ignore[attr-defined]
+    return run
+
+
+def prepared(function: Callable[..., Any], *given: Any) -> Callable[[], Any]:
+    """A call that is made again and again, with the numbers that are in `given` by then: records that are settled,
+    arrays, and numbers, which stay.
+    """
+    if not llvm.available():
+        return lambda: function(*given)
+    code, plain = function.code, [_plain(value) for value in given]  # type: ignore[attr-defined]
+
+    def run() -> Any:
+        assert given  # stays where it is
+        return code(*plain)
 
     return run
 
@@ -78,10 +99,14 @@ def settled(record: Record) -> Record | Shared:
 
 def put(record: Record | Shared, **values: Any) -> None:
     """Set fields of a record, wherever it is."""
-    for name, value in values.items():
-        setattr(record.record if isinstance(record, Shared) else record, name, value)
-        if isinstance(record, Shared):
-            setattr(record.memory, name, _plain(value))
+    if isinstance(record, Shared):
+        own, memory = record.record, record.memory
+        for name, value in values.items():
+            setattr(own, name, value)
+            setattr(memory, name, _plain(value))
+    else:
+        for name, value in values.items():
+            setattr(record, name, value)
 
 
 class Shared:
@@ -93,6 +118,7 @@ class Shared:
         values = (self.inside.get(name, getattr(record, name)) for name in places(type(record)))
         kind: Any = type(record)
         self.memory = _structure(kind)(*map(_plain, values))
+        self.address = ctypes.addressof(self.memory)
 
     def read_back(self) -> None:
         for name, place in places(type(self.record)).items():
@@ -113,9 +139,9 @@ def _structure(record: type[Record]) -> type[ctypes.Structure]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Shared):
-        return ctypes.addressof(value.memory)
-    return _place(value) if isinstance(value, np.ndarray) else value
+    if type(value) is np.ndarray:
+        return _place(value)
+    return value.address if type(value) is Shared else value
 
 
 def _place(array: np.ndarray) -> int:

@@ -65,6 +65,11 @@ class _Operation:
     text: str = ""  # a leaf's register, or a function's name
 
 
+def _newest_last(k: int) -> list[int]:
+    """The terms of a convolution with those at the end that wait for the last coefficients."""
+    return [*range(1, k), 0, *([k] if k else [])]
+
+
 class _Writer:
     """Coefficients in the making: a place per node (and per part of a product), a list of registers per place."""
 
@@ -176,15 +181,15 @@ class _Writer:
 
     def _convolution(self, a: list[str], b: list[str], k: int) -> str:
         if a is not b:
-            return self._sum([self._times(a[j], b[k - j]) for j in range(k + 1)])
-        twice = self._sum([self._times(a[j], a[k - j]) for j in range((k + 1) // 2)])
+            return self._sum([self._times(a[j], b[k - j]) for j in _newest_last(k)])
+        twice = self._sum([self._times(a[j], a[k - j]) for j in reversed(range((k + 1) // 2))])
         middle = [] if k % 2 else [self._times(a[k // 2], a[k // 2])]
         return self._sum([self.scaled(twice, Fraction(2)), *middle])
 
     def _power_coefficient(self, b: list[str], p: list[str], e: Fraction, k: int) -> str:
         if k == 0:
             return self._number_power(b[0] or constant(0), e)
-        total = self._sum([self.scaled(self._times(b[k - j], p[j]), e * (k - j) - j) for j in range(k)])
+        total = self._sum([self.scaled(self._times(b[k - j], p[j]), e * (k - j) - j) for j in reversed(range(k))])
         return total and self._put(f"fdiv double {self.scaled(total, Fraction(1, k))}, {b[0]}")
 
     def _function_coefficient(self, name: str, a: list[str], place: int, k: int) -> str:

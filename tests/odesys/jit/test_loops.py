@@ -222,6 +222,18 @@ def test_records_are_shared(x: np.ndarray) -> None:
     assert np.array_equal(ours.seen, plain.seen)
 
 
+def test_a_prepared_call_reads_what_is_there_by_then() -> None:
+    counter, x = Counter(0, 0.0, np.array([1.0, 2.0, 3.0])), np.zeros(3)
+    settled, (machine,) = loops.settled(counter), loops.ready(sum_of)
+    first, second = loops.prepared(machine, settled, 3), loops.prepared(machine, settled, 2)
+    assert first() == 6.0 and first() == 12.0  # the record stays, with its total
+    loops.put(settled, total=0.0)
+    counter.seen[0] = 10.0
+    assert second() == 12.0
+    loops.put(settled, total=0.0, seen=x)
+    assert first() == 0.0
+
+
 @dataclass(eq=False)
 class Worded(Record):
     """A field without a kind."""

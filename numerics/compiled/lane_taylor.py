@@ -1,0 +1,98 @@
+"""Steps by Taylor series for several runs at once, as LLVM assembly of one system; see `taylor.py` and `lane_step.py`.
+
+The length of a step is a power of the size of the last terms. It needs no more than some digits of it, so logarithms
+are taken from the exponent of a float and a polynomial of its fraction, within 10^-4.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from odesys.expr.system import System
+from odesys.jit.lane_text import LaneValue
+from odesys.jit.lanes import on_lanes, with_functions
+from odesys.jit.taylor import assembly as coefficients
+
+from .lane_step import ARGUMENTS, MAX_STEPS, RTOL, STATUS, STEPS, T_END, H, RoomWriter, T, next_float
+from .records import END, HANDOVER
+from .taylor import SAFETY
+
+DEGREE = 5
+_NODES = 1.5 + 0.5 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
+FRACTION = np.polyfit(_NODES, np.log2(_NODES), DEGREE)  # log2 on [1, 2), through its values at Chebyshev's nodes
+ONE_BITS, FRACTION_BITS, WHOLE = 0x3FF0000000000000, 0x000FFFFFFFFFFFFF, 2.0**52
+
+
+def assembly(system: System, order: int, width: int) -> str:
+    """Coefficients and step of a system without surfaces."""
+    nothing = RoomWriter(system, width).procedure("begin", ARGUMENTS)
+    return with_functions(on_lanes(coefficients(system, order), width) + nothing + _step(system, order, width), width)
+
+
+def _step(system: System, order: int, width: int) -> str:
+    w = RoomWriter(system, width)
+    n, t, t_end = w.n, w.row(T), w.row(T_END)
+    left, least, K = t_end - t, next_float(w, t), w.local(order * w.n)
+    w.field(t, w.x, K)
+    longest, bounded = _longest(w, K, order)
+    possible = bounded & ((longest >= least) | (longest >= left))
+    h, ends = w.least(longest, left), longest >= left
+    finite = w.local(1)
+    w.store(0.0, finite)
+    new = w.local(n)
+    with w.loop(n) as i:
+        total = w.load(K, _place(w, order - 1, i))
+        for m in range(order - 2, -1, -1):
+            total = w.fma(total, h, w.load(K, _place(w, m, i)))
+        total = w.fma(total, h, w.load(w.x, i))
+        w.store(total, new, i)
+        w.store(w.load(finite) + w.exact(total, "*", 0.0), finite)  # 0 if all are finite, else not a number
+    made = possible & (w.load(finite) >= 0.0)
+    with w.loop(n) as i:
+        w.store(w.where(made, w.load(new, i), w.load(w.x, i)), w.x, i)
+    t_new = w.where(made, w.where(ends, t_end, t + h), t)
+    steps = w.row(STEPS) + w.where(made, 1.0, 0.0)
+    status = w.where(made & ends, float(END), w.row(STATUS))
+    status = w.where((steps >= w.row(MAX_STEPS)) & (t_new < t_end), float(HANDOVER), status)
+    status = w.where(made, status, float(HANDOVER))
+    for row, value in ((T, t_new), (H, h), (STEPS, steps), (STATUS, status)):
+        w.store(value, "%room", row)
+    w.say_over(status)
+    return w.procedure("step", ARGUMENTS)
+
+
+def _place(w: RoomWriter, row: int, i: str) -> str:
+    return w.put(f"add i64 {i}, {row * w.n}")
+
+
+def _longest(w: RoomWriter, K: str, order: int) -> tuple[LaneValue, LaneValue]:
+    """The step at which the last two terms are within the tolerance, and where they are bounded; see `longest_step`."""
+    rtol, totals = w.row(RTOL), [w.local(1), w.local(1)]
+    for total in totals:
+        w.store(0.0, total)
+    with w.loop(w.n) as i:
+        scale = w.number(1.0) / (w.load(w.atol, i) + w.absolute(w.load(w.x, i)) * rtol)
+        for k, total in zip((order - 2, order - 1), totals, strict=True):
+            part = w.load(K, _place(w, k, i)) * scale
+            w.store(w.load(total) + part * part, total)
+    squares = [w.load(total) * (1.0 / w.n) for total in totals]
+    rates = [_log2(w, square) * (0.5 / k) for k, square in zip((order - 1, order), squares, strict=True)]
+    bounded = (squares[0] < math.inf) & (squares[1] < math.inf)
+    fastest = w.largest(rates[0], rates[1]) * -math.log(2.0)
+    return w.value(w.put(f"call {w.kind} @lanes_exp({w.kind} {fastest.text})")) * SAFETY, bounded
+
+
+def _log2(w: RoomWriter, a: LaneValue) -> LaneValue:
+    """Logarithm of numbers that are not negative, within 10^-4; about -1023 for zero."""
+    bits = w.bits(a)
+    upper = w.put(f"lshr {w.integers} {bits}, {w.whole(52)}")
+    whole_bits = w.put(f"or {w.integers} {upper}, {w.bits(w.number(WHOLE))}")
+    exponent = w.exact(w.exact(w.from_bits(whole_bits), "-", WHOLE), "-", 1023.0)
+    lower = w.put(f"and {w.integers} {bits}, {w.whole(FRACTION_BITS)}")
+    fraction = w.from_bits(w.put(f"or {w.integers} {lower}, {w.whole(ONE_BITS)}"))
+    found = w.number(FRACTION[0])
+    for c in FRACTION[1:]:
+        found = w.fma(found, fraction, w.number(c))
+    return exponent + found

@@ -1,0 +1,59 @@
+"""Points of a batch as rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numerics.compiled.batch_rows import batch_rows, single_row
+from numerics.flows.integrate import default_atol
+from odesys import EquationError, ParameterError, System
+
+SYSTEM = System.from_strings("x' = -a*x; y' = b*y")
+VALUES = {"a": 1.0, "b": 2.0}
+
+
+@pytest.mark.parametrize("start", [[0.0, 3.0], [1e-4, -2.0], [5.0, 0.0], [0.0, 0.0], [1e-30, 1.0]])
+@pytest.mark.parametrize("rtol", [1e-6, 3e-13])
+def test_default_tolerances_are_those_of_integrate(start: list[float], rtol: float) -> None:
+    size = default_atol(np.array(start), rtol)
+    wanted = [*start, size, size, 1.0, 2.0]
+    assert batch_rows(SYSTEM, start, [VALUES], rtol, None).tolist() == [wanted]
+    assert single_row(SYSTEM, np.array(start), VALUES, rtol, None) == wanted
+    assert single_row(SYSTEM, {"y": start[1], "x": start[0]}, {"b": 2, "a": "1"}, rtol, None) == wanted
+
+
+def test_one_start_or_one_a_point_and_values_by_name() -> None:
+    points = [VALUES, {"b": 3.0, "a": 4.0}]
+    rows = batch_rows(SYSTEM, [[1.0, 2.0], [3.0, 4.0]], points, 1e-6, [1e-3, 1e-4])
+    assert rows.tolist() == [[1, 2, 1e-3, 1e-4, 1, 2], [3, 4, 1e-3, 1e-4, 4, 3]]
+    assert batch_rows(SYSTEM, {"y": 2.0, "x": 1.0}, points, 1e-6, 0.5)[:, :4].tolist() == [[1, 2, 0.5, 0.5]] * 2
+    assert batch_rows(SYSTEM, [1.0, 2.0], [VALUES] * 5, 1e-6, 0.5).shape == (5, 6)
+    assert batch_rows(SYSTEM, [1.0, 2.0], [], 1e-6, 0.5).shape == (0, 6)
+    assert single_row(SYSTEM, np.array([1.0, 2.0]), VALUES, 1e-6, 0.25) == [1, 2, 0.25, 0.25, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("start", "values", "atol", "error", "words"),
+    [
+        ([1.0, np.nan], VALUES, None, ParameterError, "y = nan must be finite"),
+        ([1.0], VALUES, None, EquationError, "1 entries"),
+        ([1.0, 2.0], {"a": 1.0}, None, ParameterError, "b has no value"),
+        ([1.0, 2.0], {**VALUES, "c": 1.0}, None, ParameterError, "c is not a parameter"),
+        ([1.0, 2.0], {"a": 1.0, "c": 1.0}, None, ParameterError, "c is not a parameter"),
+        ([1.0, 2.0], {"a": np.inf, "b": 1.0}, None, ParameterError, "a = inf must be finite"),
+        ([1.0, 2.0], {"a": "one", "b": 1.0}, None, ParameterError, "is not a number"),
+        ([1.0, 2.0], VALUES, -1.0, ParameterError, "not negative"),
+        ([1.0, 2.0], VALUES, [1.0], ParameterError, "atol"),
+    ],
+)
+def test_what_is_wrong_is_said(start: list[float], values: dict, atol: object, error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        batch_rows(SYSTEM, start, [values], 1e-6, atol)
+    with pytest.raises(error, match=words):
+        single_row(SYSTEM, np.array(start), values, 1e-6, atol)
+
+
+def test_starts_and_points_go_together() -> None:
+    with pytest.raises(ParameterError, match="2 starts do not go with 3 sets"):
+        batch_rows(SYSTEM, [[1.0, 2.0]] * 2, [VALUES] * 3, 1e-6, None)

@@ -1,0 +1,81 @@
+"""Lanes with gates and events: what happens is what happens in the scalar kernel."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numerics.compiled import kernel, lane_batch
+from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.lane_watch import PARTS
+from odesys import StopWhen, System
+from odesys.jit import llvm, loops
+
+from .test_compiled_flow import random_system
+
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="needs llvmlite")
+KINKS = System.from_strings("x' = y; y' = -x - k*step(x - 1/4)*x - 1/10*y + step(y)/5")
+LEVELS = [StopWhen("low", "x", -1, True, -1.0), StopWhen("high", "y", 1, False, 0.5)]
+
+
+def scalar_ends(flow: CompiledFlow, starts: Any, span: tuple[float, float], values: Any, rtol: float) -> np.ndarray:
+    """Ends by `run`, which has no lanes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return np.array([flow.run(x, span, v, rtol=rtol).end_state for x, v in zip(starts, values, strict=True)])
+
+
+@pytest.mark.parametrize("events", [[], LEVELS])
+def test_switches_and_events_are_those_of_single_runs(events: list[StopWhen]) -> None:
+    flow, drawn = CompiledFlow(KINKS, events), np.random.default_rng(6)
+    starts, values = drawn.uniform(-1.5, 1.5, (40, 2)), [{"k": float(k)} for k in drawn.uniform(0.5, 3, 40)]
+    found = flow.batch(starts, (0.0, 20.0), values, rtol=1e-9)
+    np.testing.assert_allclose(found, scalar_ends(flow, starts, (0.0, 20.0), values, 1e-9), rtol=0, atol=1e-7)
+    assert flow.batch(starts[::-1], (0.0, 20.0), values[::-1], rtol=1e-9)[::-1].tobytes() == found.tobytes()
+    assert flow.batch(starts[11:14], (0.0, 20.0), values[11:14], rtol=1e-9).tobytes() == found[11:14].tobytes()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_piecewise_flows_in_lanes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    system, events = random_system(rng)
+    flow, starts = CompiledFlow(system, events), rng.normal(size=(9, system.dimension))
+    span = (0.0, float(rng.uniform(1, 3)))
+    found = flow.batch(starts, span, [{}] * 9, rtol=1e-10)
+    wanted = scalar_ends(flow, starts, span, [{}] * 9, 1e-10)
+    assert found == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+    assert flow.batch(starts[4], span, [{}], rtol=1e-10)[0].tobytes() == found[4].tobytes()
+
+
+def test_a_dip_that_touches_a_surface_within_a_step_is_not_missed() -> None:
+    """A ball that is at the ground for a moment: long steps are on one side at both ends."""
+    fall = System.from_strings("x' = v; v' = 4")
+    flow = CompiledFlow(fall, [StopWhen("ground", "x", -1, True, 0.0)])
+    starts = np.array([[0.1249, -1.0], [0.1251, -1.0], [0.12, -1.0]])
+    ends = flow.batch(starts, (0.0, 1.0), [{}] * 3, rtol=1e-3, atol=1e-3)
+    meets = [(1 - np.sqrt(1 - 8 * x)) / 4 if x < 0.125 else 1.0 for x in starts[:, 0]]
+    np.testing.assert_allclose(ends[:, 1], [-1 + 4 * t for t in meets], atol=1e-6)
+
+
+def test_most_steps_are_made_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scalar kernel makes those near switches: its field is called less often than steps are made."""
+    flow = CompiledFlow(KINKS)
+    starts, values = np.tile([1.0, 0.0], (8, 1)), [{"k": 1.0}] * 8
+    flow.batch(starts, (0.0, 20.0), values)
+    (room,) = flow._room.known.values()
+    before = room.records[1].memory.steps
+    single = flow.run(starts[0], (0.0, 20.0), values[0])
+    fields = room.records[1].memory.fields
+    flow.batch(starts, (0.0, 20.0), values)
+    made = (room.records[1].memory.fields - fields) / 8
+    assert before > 0 and len(single.events) > 4
+    assert made < 0.7 * single.cost.field_evaluations
+
+
+def test_readings_are_those_of_the_scalar_kernel() -> None:
+    assert PARTS[:7] == (-0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25) and len(PARTS) == 9
+    for function in (kernel.go_on, lane_batch.in_lanes_watched):
+        assert "define" in loops.assembly([function])

@@ -1,0 +1,30 @@
+"""Parts of runs, buffer by buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numerics.compiled import stretch
+from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.stretch import new_log
+from odesys import StopWhen, System
+
+OSCILLATOR = System.from_strings("x' = y; y' = -x")
+
+
+@pytest.mark.parametrize("method", ["DOP853", "Taylor", "Rodas5P"])
+def test_a_run_is_the_same_however_often_its_steps_are_fetched(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = CompiledFlow(OSCILLATOR, [StopWhen("up", "x", 1, False)])
+    whole = flow.run([1.0, 0.0], (0.0, 20.0), method=method)
+    monkeypatch.setattr(stretch, "BUFFER_STEPS", 2)
+    parts = flow.run([1.0, 0.0], (0.0, 20.0), method=method)
+    assert np.array_equal(parts.times, whole.times) and np.array_equal(parts.states, whole.states)
+    assert [(e.name, e.time) for e in parts.events] == [(e.name, e.time) for e in whole.events]
+    assert len(whole.events) == 3 and np.array_equal(parts.at(7.3), whole.at(7.3))
+
+
+def test_buffers_have_room_for_what_one_step_may_bring() -> None:
+    log = new_log(3, 2, 5, 7)
+    assert log.knots.size == 15 and log.states.size == 15 and log.tables.size == 105
+    assert log.happenings.size == 3 * log.places > 3 * stretch.BUFFER_STEPS

@@ -1,0 +1,89 @@
+"""Points in batches on a Dask cluster; runs on clusters are in test_sweep.py."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import pytest
+
+from numerics.sweeps import on_dask
+from numerics.sweeps.on_dask import BATCH_SECONDS, LOAD, MOST_POINTS, TASK_SECONDS, batch_size
+from numerics.sweeps.sweep import LOST_PROCESS, Plan, PointResult
+
+
+def test_batches_last_a_second_and_leave_some_for_all() -> None:
+    assert batch_size(1000, 0.0, 4) == 1  # nothing is known yet
+    assert batch_size(10**6, 0.01, 4) == 100
+    assert batch_size(10**6, 1e-6, 4) == MOST_POINTS
+    assert batch_size(10**6, 30.0, 4) == 1
+    assert batch_size(64, 0.01, 4) == 4  # four batches for each thread
+    assert batch_size(1, 0.01, 4) == 1
+
+
+@pytest.mark.parametrize("threads", [1, 100, 1000, 5000])
+def test_the_scheduler_is_busy_for_a_part_of_the_time_only(threads: int) -> None:
+    size = batch_size(10**9, 0.05, threads)
+    tasks_per_second = threads / (size * 0.05)
+    assert tasks_per_second * TASK_SECONDS <= 1.1 * LOAD
+    assert size * 0.05 >= 0.9 * BATCH_SECONDS
+
+
+class Killed(Exception):
+    """A worker died."""
+
+
+class Future:
+    """Rows, or the death of a worker."""
+
+    def __init__(self, rows: list[PointResult], dies: bool) -> None:
+        self.rows, self.dies = rows, dies
+
+    def result(self) -> list[PointResult]:
+        if self.dies:
+            raise Killed
+        return self.rows
+
+
+class Cluster:
+    """What `on_dask` uses of a client, on which one point kills its worker."""
+
+    def __init__(self, deadly: int) -> None:
+        self.deadly, self.sent = deadly, list[int]()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def as_current(self) -> Cluster:
+        return self
+
+    def nthreads(self) -> dict[str, int]:
+        return {"a": 2}
+
+    def cancel(self, futures: list[Future]) -> None:
+        assert not futures
+
+    def submit(self, _: Any, paper: str, protocol: str, points: list[dict[str, Any]], pure: bool) -> Future:
+        self.sent.append(len(points))
+        rows = [PointResult({"x": point["x"]}, "", 0.001, "here") for point in points]
+        return Future(rows, any(point["x"] == self.deadly for point in points))
+
+
+def test_points_of_a_lost_batch_are_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(deadly=77)
+    fake = types.SimpleNamespace(Client=None, KilledWorker=Killed, wait=None)
+    monkeypatch.setitem(sys.modules, "distributed", fake)
+    monkeypatch.setattr(on_dask, "_dask_client", lambda connect, address: cluster)
+    monkeypatch.setattr(on_dask, "_first_done", lambda client, wait, futures: futures[:1])
+    monkeypatch.setattr(on_dask, "program_digest", lambda paper: "here")
+    plan = Plan("paper", "paper", "protocol", {}, ())
+    todo = [(k, {"x": k}) for k in range(400)]
+    rows = dict(on_dask.on_dask(plan, todo, "somewhere"))
+    assert sorted(rows) == list(range(400))
+    assert [k for k, row in rows.items() if row.error] == [77] and rows[77].error == LOST_PROCESS
+    assert all(row.result == {"x": k} for k, row in rows.items() if k != 77)
+    assert max(cluster.sent) > 10 and len(cluster.sent) < 200
