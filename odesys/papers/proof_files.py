@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OdesysError
+from ..expr.graph import ZERO
 from ..proofs.checking import (
     WITHOUT_COQ,
     Checked,
@@ -16,7 +17,6 @@ from ..proofs.checking import (
     coq_version,
     write_folder,
 )
-from ..proofs.terms import NotExported
 from ..proofs.theory import theory
 from ..stated import Stated, Unstated
 from ..terminal import Progress
@@ -24,6 +24,7 @@ from ..verdicts import Evidence, Verdict
 from .claims import Claim, Outcome
 
 CHECKER = "Coq"
+NOTHING = "both sides of every statement have one normal form, so that there is nothing to check"
 RESIDUAL = "hands over only a difference that vanishes, not its two sides"
 
 
@@ -87,9 +88,11 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
     """The file for a claim that was proved while statements were recorded; None for any other evidence."""
     if verdict.evidence != Evidence.PROOF:
         return None
-    stated = [each for each in verdict.stated if isinstance(each, Stated) and not each.residual]
+    handed = [each for each in verdict.stated if isinstance(each, Stated)]
+    stated = [each for each in handed if not each.residual]
     missing = [each.why for each in verdict.stated if isinstance(each, Unstated)]
-    only = [each.name for each in verdict.stated if isinstance(each, Stated) and each.residual]
+    same = [each.name for each in handed if each.residual and each.left is ZERO]  # two sides that were one expression
+    only = [each.name for each in handed if each.residual and each.left is not ZERO]
     if only:
         more = f" and {len(only) - 1} more" if len(only) > 1 else ""
         missing.append(f"{only[0]}{more} {RESIDUAL}")
@@ -98,20 +101,24 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
         f"{paper} {claim.id}: {claim.title}" + (f" [{claim.where}]" if claim.where else ""),
         f"as printed: {claim.statement}",
         f"read as: {claim.reading}" if claim.reading else "",
+        f"not here, since both sides are one expression: {', '.join(same)}" if same else "",
     )
     if not stated:
+        missing += [NOTHING] if same and not missing else []
         return ProofFile(claim.id, "", missing=tuple(missing))
     try:
         found = theory(title, stated)
-    except NotExported as error:
-        return ProofFile(claim.id, "", missing=(*missing, str(error)))
     except RecursionError:
         return ProofFile(claim.id, "", missing=(*missing, "the expression is nested too deeply"))
     except OdesysError as error:
         return ProofFile(claim.id, "", missing=(*missing, str(error)))
+    missing += found.left_out
+    if not found.statements:
+        return ProofFile(claim.id, "", missing=tuple(missing))
     if found.by_definition == found.statements:
-        missing.append("both sides of every statement have one normal form, so that there is nothing to check")
-    return ProofFile(claim.id, name, found.text, found.statements, found.by_definition, tuple(missing))
+        missing.append(NOTHING)
+    counted = found.statements + len(same), found.by_definition + len(same)
+    return ProofFile(claim.id, name, found.text, *counted, tuple(missing))
 
 
 def check_proofs(

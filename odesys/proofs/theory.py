@@ -26,6 +26,7 @@ class Theory:
     statements: int
     by_substitution: int
     by_definition: int
+    left_out: tuple[str, ...] = ()  # statements that are not in the file, and why
 
 
 @dataclass
@@ -45,8 +46,29 @@ def comment(*lines: str) -> str:
 
 
 def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
-    """The file of statements, proved by scripts; raises `NotExported` with the reason where there is none."""
-    sides = [_sides(each) for each in statements]
+    """The file of statements, proved by scripts; what can not be exported is left out, with the reason."""
+    left_out: list[str] = []
+    chosen = list(statements)
+    while chosen:
+        text, counted, problems = _file(title, chosen)
+        if not problems:
+            return Theory(text, len(chosen), counted["steps"], counted["same"], tuple(left_out))
+        left_out += [f"{chosen[k].name}: {why}" for k, why in problems.items()]
+        chosen = [each for k, each in enumerate(chosen) if k not in problems]
+    return Theory("", 0, 0, 0, tuple(left_out))
+
+
+def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict[str, Any], dict[int, str]]:
+    """The text, what was counted, and which statements have no proof script; then the text is of no use."""
+    problems: dict[int, str] = {}
+    sides: list[tuple[Side, Side]] = []
+    for k, each in enumerate(statements):
+        try:
+            sides.append(_sides(each))
+        except NotExported as error:
+            problems[k] = str(error)
+    if problems:
+        return "", {}, problems
     positive = {name for each in statements for name in each.positive}
     nonnegative = {name for each in statements for name in each.nonnegative} - positive
     roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
@@ -59,8 +81,11 @@ def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     section = Section(writer, positive, nonnegative)
     main: list[str] = []
     counted: dict[str, Any] = {"steps": 0, "same": 0, "by values": {}}
-    for k, (each, pair) in enumerate(zip(statements, sides, strict=True), start=1):
-        main.append(_statement(section, maps, k, each, pair, counted))
+    for k, (each, pair) in enumerate(zip(statements, sides, strict=True)):
+        try:
+            main.append(_statement(section, maps, k + 1, each, pair, counted))
+        except NotExported as error:
+            problems[k] = str(error)
     texts.append("Section statements.")
     if used:
         texts.append(f"Variables {' '.join(names[name] for name in used)} : R.")
@@ -73,7 +98,7 @@ def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     texts += [*main, "End statements.", ""]
     proofs = ", ".join(f"claim_{k}" for k in range(1, len(statements) + 1))
     texts.append(f"Definition all_claims := ({proofs}).\nPrint Assumptions all_claims.\n")
-    return Theory("\n".join(texts), len(statements), counted["steps"], counted["same"])
+    return "\n".join(texts), counted, problems
 
 
 def _sides(each: Stated) -> tuple[Side, Side]:
