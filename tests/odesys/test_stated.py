@@ -2,8 +2,7 @@
 
 import pytest
 
-from odesys import always_positive, equal, graph, identity, proved, sym
-from odesys import stated
+from odesys import always_positive, equal, graph, identity, proved, stated, sym
 from odesys.stated import Stated, Unstated, recorded
 from odesys.verdicts import without_statements
 
