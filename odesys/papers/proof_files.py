@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,15 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
     return ProofFile(claim.id, name, found.text, *counted, tuple(missing))
 
 
+@dataclass(frozen=True)
+class ProofRun:
+    """What came of writing and checking: outcomes with their seals, the files, and what Coq said of derivations."""
+
+    outcomes: list[Outcome]
+    paths: list[Path]
+    derivations: list[Checked]
+
+
 def check_proofs(
     outcomes: Iterable[Outcome],
     proofs: Iterable[ProofFile],
@@ -128,10 +137,12 @@ def check_proofs(
     check: bool,
     workers: int,
     progress: Progress,
-) -> tuple[list[Outcome], list[Path]]:
-    """Write the files and check them; the outcomes with what was found, and the files."""
+    derivations: Mapping[str, str] | None = None,
+) -> ProofRun:
+    """Write the files and check them; `derivations` are texts of files that belong to no claim, by name."""
     by_claim = {each.claim: each for each in proofs}
-    written = {each.name: each.text for each in by_claim.values() if each.text}
+    extra = dict(derivations or {})
+    written = {**{each.name: each.text for each in by_claim.values() if each.text}, **extra}
     paths = write_folder(folder, written)
     version = coq_version() if check else ""
     answers: dict[str, Checked] = {}
@@ -144,7 +155,8 @@ def check_proofs(
         if proof is not None:
             outcome = replace(outcome, proof_check=_answer(proof, answers.get(proof.name), version, unchecked, folder))
         found.append(outcome)
-    return found, paths
+    said = [answers.get(name) or Checked(name, False, 0.0, (), unchecked) for name in extra]
+    return ProofRun(found, paths, said)
 
 
 def _answer(proof: ProofFile, said: Checked | None, version: str, unchecked: str, folder: Path) -> ProofCheck:
@@ -160,9 +172,10 @@ def _answer(proof: ProofFile, said: Checked | None, version: str, unchecked: str
     return ProofCheck(file, said.version, said.seconds, said.axioms, *counted, missing and f"in part: {missing}")
 
 
-def proof_lines(outcomes: Iterable[Outcome]) -> list[str]:
-    """How many proofs are sealed, and why the others are not."""
+def proof_lines(outcomes: Iterable[Outcome], derivations: Iterable[Checked] = ()) -> list[str]:
+    """How many proofs are sealed, and why the others are not; what was said of derivations."""
     asked = {o.claim.id: o.proof_check for o in outcomes if o.proof_check is not None}
     sealed = sum(each.sealed for each in asked.values())
     lines = [f"{sealed} of {len(asked)} proofs checked by the kernel of {CHECKER}"]
-    return lines + [f"    {claim}: {each.why}" for claim, each in asked.items() if each.why]
+    lines += [f"    {claim}: {each.why}" for claim, each in asked.items() if each.why]
+    return lines + [f"{each.file}: {each.why or f'checked in {each.seconds:.3g} s'}" for each in derivations]

@@ -50,7 +50,8 @@ class Section:
     def opened(self, node: Node) -> str:
         """A tactic that unfolds the definitions below a node."""
         names = [self.writer.names[each] for each in graph.topological([node]) if each in self.writer.names]
-        return f"cbv delta [{' '.join(names)}]; " if names else ""
+        heads = dict.fromkeys(name.strip("(").split()[0] for name in names)  # a name may come with its arguments
+        return f"cbv beta delta [{' '.join(heads)}]; " if names else ""
 
     def is_positive(self, node: Node) -> bool:
         """Whether its sign can be read off."""
