@@ -20,7 +20,7 @@ from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Path
 from .section import Section
 from .steps import Maps, Steps
-from .strategy import outlines
+from .strategy import choose, outlines
 from .terms import NotExported, Writer, definitions, function, identifiers, number
 from .theory import comment, equal_term
 
@@ -416,12 +416,9 @@ def quotient_file(title: Sequence[str], quotient: Quotient) -> str:
     texts += [f"Definition {writer.names[node]} : R := {body}." for node, body in bodies]
     main, theorems = [], []
     for state, node in known.rates.items():
-        ((coefficient, orbit),) = graph.linear_terms(lifted[state]) or ((ZERO, ONE),)
-        wanted = graph.scale(orbits[str(orbit.args[0])], coefficient) if orbit.op == "sym" else ZERO
-        between = equal_term(section, images[state], wanted)
+        right, between = _orbit_side(section, images[state], lifted[state], orbits, titles)
         proof = f"exact (eq_trans {steps.proof(node)} {between})."
         lemmas, section.lemmas = section.lemmas, []
-        right = _signed(coefficient, orbit, titles.get(orbits.get(str(orbit.args[0]), ZERO), "0"))
         main += [
             *lemmas,
             f"Theorem law_{state} : {known.applied(f'rate_{state}', steps.writer)} = {right}.",
@@ -440,7 +437,17 @@ def quotient_file(title: Sequence[str], quotient: Quotient) -> str:
     return "\n".join(texts)
 
 
-def _signed(coefficient: object, orbit: Node, name: str) -> str:
-    if orbit.op != "sym" or name == "0":
-        return "0"
-    return name if coefficient == 1 else f"- {name}"
+def _orbit_side(
+    section: Section, image: Node, lifted: Node, orbits: dict[str, Node], titles: dict[Node, str]
+) -> tuple[str, str]:
+    """What a right-hand side is at a symmetric state, and the proof from its image: an orbit's, minus that, or zero."""
+    if lifted is ZERO or image is ZERO:
+        return "0", equal_term(section, image, ZERO)
+    ((coefficient, symbol),) = graph.linear_terms(lifted)
+    orbit = orbits[str(symbol.args[0])]
+    if coefficient == 1:
+        return titles[orbit], equal_term(section, image, orbit)
+    found = choose([image, orbit], lambda values: values[0] == -values[1])
+    if found is None:
+        raise NotExported("a sign of the quotient is not seen by algebra")
+    return f"- {titles[orbit]}", section.algebra(found, lambda texts: f"{texts[0]} = - {texts[1]}")
