@@ -66,14 +66,19 @@ class Equations:
 
     def _titles(self) -> dict[Node, str]:
         """Comments: the loss, what is seen along runs, and sums of softmax weights."""
-        found = {}
+        found, units = dict[Node, str](), list[Node]()
         for node in graph.topological([self.flow.loss]):
             if node.op == "mul":
                 found |= {base: "a sum of exponentials of scores, below a softmax" for base, e in node.args if e < 0}
             elif node.op == "step":
+                units.append(node.args[0])
                 found[node.args[0]] = "what goes into a unit"
         for name, seen in self.flow.system.observables.items():
-            found |= {seen: name, -seen: f"minus {name}"}
+            number = name.rpartition("_")[2]
+            sample = self.flow.data.samples[int(number) - 1] if number.isdigit() else None
+            shown = f"{name}, sample {sample.name}" if sample is not None and sample.name else name
+            found |= {seen: shown, -seen: f"minus {shown}"}
+            found |= {unit: f"{shown}, and the bias" for unit in units if (unit - seen).op in ("num", "sym")}
         return {**found, self.flow.loss: "the loss, a mean over the samples"}
 
     def applied(self, name: str, writer: Writer) -> str:

@@ -44,7 +44,8 @@ class Section:
         if statement in self._known:
             return self._known[statement]
         name = self._known[statement] = self.fresh(kind)
-        self.lemmas.append(f"Lemma {name} : {statement}.\nProof. {proof} Qed.")
+        start = "Proof using." if kind == "a" else "Proof."  # algebra is for all values: no hypothesis may slip in
+        self.lemmas.append(f"Lemma {name} : {statement}.\n{start} {proof} Qed.")
         return name
 
     def opened(self, node: Node) -> str:
@@ -131,7 +132,7 @@ class Section:
         known = [f"{each.variable} = {texts[each.root]}" for each in extra]
         forall = f"forall {' '.join(quantified)} : R, " if quantified else ""
         whole = forall + " -> ".join([*known, *conditions, statement(texts)])
-        tactic = "field; nonzero" if "/" in "".join(texts) or "/" in statement(texts) else "ring"
+        tactic = "first [ ring | field; nonzero ]" if "/" in "".join(texts) or "/" in statement(texts) else "ring"
         name = self.lemma(whole, f"intros; subst; {tactic}.", "a")
         arguments = [*(each.value for each in extra), *(f"({v})" for v in values), *(each.fact for each in extra)]
         return f"({' '.join([name, *arguments, *facts])})"
