@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 from ..expr import graph
 from ..expr.graph import Node
-from .strategy import Outline, choose, root_parts
-from .terms import Writer
+from .strategy import Outline, Twin, choose, functions_in, outlines, root_parts
+from .terms import Writer, function, number
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,57 @@ class Section:
         """A proof term of ``left = right`` by algebra, functions closed; None if that does not do it."""
         if left is right:
             return "eq_refl"
-        found = choose([left, right], lambda values: values[0] == values[1])
+        found = choose([left, right], _agree)
+        if found is None:
+            twins = self.twins([left, right])
+            found = choose([left, right], _agree, twins) if twins else None
         if found is None:
             return None
         return self.algebra(found, lambda texts: f"{texts[0]} = {texts[1]}")
+
+    def twins(self, roots: Sequence[Node]) -> dict[Node, Twin]:
+        """Functions at arguments that are equal, or opposite for a sigmoid, or positive multiples for a gate."""
+        by_name: dict[str, list[Node]] = {}
+        for node in functions_in(roots):
+            by_name.setdefault(node.op, []).append(node)
+        found: dict[Node, Twin] = {}
+        for nodes in by_name.values():
+            values = list(outlines([node.args[0] for node in nodes]))[-1].residues() if len(nodes) > 1 else None
+            for k, node in enumerate(nodes if values is not None else ()):
+                for j in (j for j in range(k) if nodes[j] not in found):
+                    twin = self._twin(node, nodes[j], values[k], values[j]) if values else None
+                    if twin is not None:
+                        found[node] = twin
+                        break
+        return found
+
+    def _twin(self, node: Node, other: Node, value: Any, known: Any) -> Twin | None:
+        (first,), (second,) = node.args, other.args
+        if value == known:
+            term = self.equality(first, second)
+            return term and Twin(other, False, f"(f_equal {function(node.op)} {term})")
+        if node.op == "sigmoid" and value == -known:
+            outline = choose([first, second], lambda values: values[0] == -values[1])
+            if outline is not None:
+                term = self.algebra(outline, lambda texts: f"{texts[0]} = - {texts[1]}")
+                fact = f"(eq_trans (f_equal sigmoid {term}) (sigmoid_opposite {self.writer(second)}))"
+                return Twin(other, True, fact)
+        if node.op == "step":
+            factor = abs(graph.linear_terms(first)[0][0] / graph.linear_terms(second)[0][0])
+            for size in (factor, Fraction(2), Fraction(1, 2)):
+                if value * size.denominator == known * size.numerator:
+                    return self._multiple(node, other, size)
+        return None
+
+    def _multiple(self, node: Node, other: Node, size: Fraction) -> Twin | None:
+        """Two gates, the argument of one a positive multiple of that of the other."""
+        (first,), (second,) = node.args, other.args
+        above, below = size.numerator, size.denominator
+        outline = choose([first, second], lambda values: values[0] * below == values[1] * above)
+        if outline is None:
+            return None
+        term = self.algebra(outline, lambda texts: f"{texts[0]} = {number(size)} * {texts[1]}")
+        return Twin(other, False, f"(step_scaled {number(size)} _ _ ltac:(lra) {term})")
 
     def algebra(self, found: Outline, statement: Callable[[list[str]], str], extra: Sequence[Extra] = ()) -> str:
         """A lemma about an outline, for all values of its symbols, and the term that applies it to the closed parts."""
@@ -130,9 +179,16 @@ class Section:
         facts = [self.nonzero(divisor) for divisor in divisors]
         quantified = [*(each.variable for each in extra), *variables]
         known = [f"{each.variable} = {texts[each.root]}" for each in extra]
+        alike = [(node, twin) for node, twin in found.twins.items() if node in closed and twin.node in closed]
+        known += [f"{closed[n]} = {'1 - ' if twin.opposite else ''}{closed[twin.node]}" for n, twin in alike]
         forall = f"forall {' '.join(quantified)} : R, " if quantified else ""
         whole = forall + " -> ".join([*known, *conditions, statement(texts)])
         tactic = "first [ ring | field; nonzero ]" if "/" in "".join(texts) or "/" in statement(texts) else "ring"
         name = self.lemma(whole, f"intros; subst; {tactic}.", "a")
         arguments = [*(each.value for each in extra), *(f"({v})" for v in values), *(each.fact for each in extra)]
+        arguments += [twin.fact for _, twin in alike]
         return f"({' '.join([name, *arguments, *facts])})"
+
+
+def _agree(values: Sequence[Any]) -> bool:
+    return bool(values[0] == values[1])
