@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -124,7 +124,7 @@ class Section:
             by_name.setdefault(node.op, []).append(node)
         found: dict[Node, Twin] = {}
         for nodes in by_name.values():
-            values = list(outlines([node.args[0] for node in nodes]))[-1].residues() if len(nodes) > 1 else None
+            values = self._values([node.args[0] for node in nodes]) if len(nodes) > 1 else None
             for k, node in enumerate(nodes if values is not None else ()):
                 for j in (j for j in range(k) if nodes[j] not in found):
                     twin = self._twin(node, nodes[j], values[k], values[j]) if values else None
@@ -132,6 +132,11 @@ class Section:
                         found[node] = twin
                         break
         return found
+
+    def _values(self, roots: Sequence[Node]) -> list[Any] | None:
+        """Values modulo a prime with all sums open, where functions inside are twins if they can be."""
+        *_, whole = outlines(roots)
+        return replace(whole, twins=self.twins(roots)).residues()
 
     def _twin(self, node: Node, other: Node, value: Any, known: Any) -> Twin | None:
         (first,), (second,) = node.args, other.args
