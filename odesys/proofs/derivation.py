@@ -318,14 +318,14 @@ def closure_texts(known: Equations, writer: Writer) -> dict[str, str]:
     """For each state the sum of products of path scalars and forces that its closure says."""
     flow, found = known.flow, dict[str, str]()
     for path in flow.closure.paths:
-        table, sums = known.table(path), dict[tuple[int, int], list[str]]()
+        table, sums = known.table(path), dict[tuple[int, ...], list[str]]()
         for term in flow.closure.terms[path]:
             if term.coefficient is not ONE:
                 raise NotExported("rates of single maps are not exported yet")
             product: np.ndarray | None = None
             for factor in term.factors:
                 matrix = _matrix(known, factor, writer)
-                product = matrix if product is None or matrix is None else _times(product, matrix)
+                product = matrix if product is None else _times(product, matrix)
             assert product is not None
             for place, texts in np.ndenumerate(product):
                 sums.setdefault(place, []).extend(texts)

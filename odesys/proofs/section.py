@@ -142,7 +142,7 @@ class Section:
         (first,), (second,) = node.args, other.args
         if value == known:
             term = self.equality(first, second)
-            return term and Twin(other, False, f"(f_equal {function(node.op)} {term})")
+            return None if term is None else Twin(other, False, f"(f_equal {function(node.op)} {term})")
         if node.op == "sigmoid" and value == -known:
             outline = choose([first, second], lambda values: values[0] == -values[1])
             if outline is not None:
