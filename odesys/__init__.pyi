@@ -202,6 +202,8 @@ from .program.gaussian import Gaussian as Gaussian
 from .program.spaces import Space as Space
 from .program.spaces import Units as Units
 from .program.spaces import Words as Words
+from .proofs.derivation import gradient_file as gradient_file
+from .proofs.derivation import quotient_file as quotient_file
 from .reading.reading import read_system as read_system
 from .reduce.every_size import EverySize as EverySize
 from .reduce.every_size import for_every_size as for_every_size

@@ -53,6 +53,8 @@ class Substituted:
 Record = Stated | Unstated
 _state = {"on": False}
 origins: dict[Any, Substituted] = {}  # of results of substitutions, while statements are asked for
+written: dict[Any, tuple[str, Any, Any]] = {}  # sums and differences as they were written last, while asked for
+MOST_WRITTEN = 200_000  # the oldest go first
 titles: dict[Any, str] = {}  # of right-hand sides of systems, while statements are asked for
 
 
@@ -74,6 +76,8 @@ def recorded(on: bool = True) -> Iterator[None]:
     """
     before = _state["on"]
     _state["on"] = on
+    if on and not before:
+        written.clear()
     try:
         yield
     finally:
@@ -85,6 +89,32 @@ def note_substitution(roots: Iterable[Any], values: Mapping[Any, Any], results: 
     for root, result in zip(roots, results, strict=True):
         if result is not root and result.op not in ("num", "sym") and result not in origins:
             origins[result] = Substituted(root, values)
+
+
+def note_written(sign: str, left: Any, right: Any, result: Any) -> None:
+    """Keep the two members of a sum or difference: where it should vanish, they are the sides of a statement."""
+    if result.op in ("num", "sym") or result is left or result is right:
+        return
+    written.pop(result, None)  # the latest is the last
+    written[result] = (sign, left, right)
+    if len(written) > MOST_WRITTEN:
+        del written[next(iter(written))]
+
+
+def sides(difference: Any) -> tuple[Any, Any] | None:
+    """What is equal where an expression vanishes, as it was written; None where that is not known.
+
+    >>> from odesys import sym
+    >>> x, y = sym("x"), sym("y")
+    >>> with recorded():
+    ...     gap = x * (x + y) - x**2
+    >>> sides(gap), sides(x + 2)
+    ((Node(x*(x + y)), Node(x**2)), None)
+    """
+    if difference not in written:
+        return None
+    sign, left, right = written[difference]
+    return (left, right) if sign == "-" else (left, -right)
 
 
 def note_titles(named: Mapping[Any, str]) -> None:

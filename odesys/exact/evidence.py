@@ -67,17 +67,27 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
         return undecided("; ".join(open_ones[:3]), Evidence.PROOF, open=len(open_ones))
     found = {"identities": len(residuals), "methods": methods}
     record = Proof(tuple(methods), len(residuals), assumed=assumptions(residuals.values(), positive))
-    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record, stated=_handed_over(residuals, positive, True))
+    return Verdict(HOLDS, Evidence.PROOF, details=found, proof=record, stated=_handed_over(residuals, positive))
 
 
-def _handed_over(sides: Mapping[str, Any], positive: Collection[str], residual: bool = False) -> tuple[Stated, ...]:
-    """What was proved, while proofs are exported: pairs of sides, or differences that should vanish."""
+def _handed_over(residuals: Mapping[str, Any], positive: Collection[str]) -> tuple[Stated, ...]:
+    """What was proved, while proofs are exported: the two sides of each difference, as it was written."""
     if not stated.recording():
         return ()
-    pairs = {name: (side, graph.ZERO) if residual else side for name, side in sides.items()}
     known = stated.names(positive)
-    nodes = {name: (graph.as_node(left), graph.as_node(right)) for name, (left, right) in pairs.items()}
-    return tuple(Stated(name, EQUAL, left, right, known, (), residual) for name, (left, right) in nodes.items())
+    return tuple(_two_sides(name, graph.as_node(node), known) for name, node in residuals.items())
+
+
+def _two_sides(name: str, gap: Node, positive: tuple[str, ...]) -> Stated:
+    """A difference that vanishes as a statement; where nobody knows its sides, it only says that it vanishes."""
+    found, origin = stated.sides(gap), stated.origins.get(gap)
+    if found is not None:
+        return Stated(name, EQUAL, *found, positive)
+    put_in = None if origin is None else stated.sides(origin.root)
+    if origin is not None and put_in is not None:
+        return Stated(name, EQUAL, *put_in, positive, values=tuple(origin.values.items()))
+    known = origin is not None or gap in stated.titles  # values in a field, or a field itself
+    return Stated(name, EQUAL, gap, graph.ZERO, positive, residual=not known)
 
 
 def assumptions(
@@ -162,8 +172,10 @@ def equal(
     verdict = identity(dict(zip(pairs, gaps, strict=True)), positive, points=points)
     if not verdict.stated:
         return verdict
-    values = tuple((given or {}).items())
-    return replace(verdict, stated=tuple(replace(each, values=values) for each in _handed_over(pairs, positive)))
+    known, values = stated.names(positive), tuple((given or {}).items())
+    nodes = {name: (graph.as_node(left), graph.as_node(right)) for name, (left, right) in pairs.items()}
+    handed = (Stated(name, EQUAL, *both, known, values=values) for name, both in nodes.items())
+    return replace(verdict, stated=tuple(handed))
 
 
 def entry_pairs(left: Any, right: Any, name: str) -> dict[str, tuple[Node, Node]]:

@@ -17,7 +17,7 @@ from typing import Any
 from .. import stated
 from ..expr import graph
 from ..expr.graph import ONE, Node, sym
-from ..stated import LESS, Stated
+from ..stated import EQUAL, LESS, Stated
 from ..verdicts import Evidence, Proof, Verdict, proved, refuted, undecided
 from .evidence import assumptions, six_digits
 from .expansion import Expansion, TooLarge
@@ -143,7 +143,8 @@ def always_positive(
     for name, answer in found.items():
         if answer in ("zero", "negative", "nonpositive"):
             where = _for_all(nodes[name], positive, nonnegative)
-            return refuted({"where": name, "sign": answer, "for": where}, Evidence.PROOF, method=METHOD)
+            failed = refuted({"where": name, "sign": answer, "for": where}, Evidence.PROOF, method=METHOD)
+            return replace(failed, stated=_never_positive(name, answer, nodes[name], positive, nonnegative))
     for name in (name for name, answer in found.items() if answer != "positive"):
         point = _negative_at(nodes[name], {*positive, *nonnegative}, points)
         if point is not None:
@@ -160,6 +161,20 @@ def always_positive(
         proof=record,
         stated=tuple(handed) if stated.recording() else (),
     )
+
+
+def _never_positive(
+    name: str, answer: str, node: Node, positive: Collection[str], nonnegative: Collection[str]
+) -> tuple[stated.Record, ...]:
+    """The negation of an inequality for all values, while proofs are exported."""
+    if not stated.recording():
+        return ()
+    if answer == "nonpositive":
+        return (stated.Unstated("a sum that is nowhere positive and may vanish is not exported yet"),)
+    known = stated.names(positive), stated.names(nonnegative)
+    if answer == "zero":
+        return (Stated(f"{name} is not positive: it vanishes", EQUAL, graph.as_node(node), graph.ZERO, *known),)
+    return (Stated(f"{name} is negative", LESS, graph.ZERO, -graph.as_node(node), *known),)
 
 
 def _for_all(node: Node, positive: Collection[str], nonnegative: Collection[str]) -> str:

@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 
 import flint
 
+from .. import stated
 from ..errors import EquationError
 from .constants import whole_power
 from .functions import FUNCTIONS, unknown
@@ -57,7 +58,12 @@ class Node:
 
     def __add__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else add((self, other))
+        if other is None:
+            return NotImplemented
+        found = add((self, other))
+        if stated.recording():
+            stated.note_written("+", self, other, found)
+        return found
 
     __radd__ = __add__
 
@@ -69,11 +75,11 @@ class Node:
 
     def __sub__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else add((self, scale(other, _MINUS)))
+        return NotImplemented if other is None else _difference(self, other)
 
     def __rsub__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else add((other, scale(self, _MINUS)))
+        return NotImplemented if other is None else _difference(other, self)
 
     def __mul__(self, other: Any) -> Node:
         other = _coerce(other)
@@ -112,6 +118,13 @@ class Node:
         from .sympy_bridge import to_sympy
 
         return f"Node({to_sympy(self)})"
+
+
+def _difference(left: Node, right: Node) -> Node:
+    found = add((left, scale(right, _MINUS)))
+    if stated.recording():
+        stated.note_written("-", left, right, found)
+    return found
 
 
 def _intern(op: str, args: tuple[Any, ...]) -> Node:

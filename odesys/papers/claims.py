@@ -231,6 +231,7 @@ class ClaimBook:
         self._claims: dict[str, Claim] = {}
         self._unaffected: dict[tuple[str, str], str] = {}
         self.certificates: dict[str, tuple[tuple[str, ...], Callable[[Path], None]]] = {}
+        self.derivations: dict[str, Callable[[], str]] = {}
 
     def __repr__(self) -> str:
         return shortened(f"<ClaimBook {self.paper}: {len(self._claims)} claims ({some(self._claims)})>")
@@ -370,6 +371,17 @@ class ClaimBook:
                 raise ClaimError(f"the certificate {file} is registered twice")
             self.certificates[file] = tuple(self[id].id for id in ids), write
             return write
+
+        return register
+
+    def derivation(self, file: str) -> Callable[[Callable[[], str]], Callable[[], str]]:
+        """Register the decorated function as the text of a Coq file that says where equations come from."""
+
+        def register(text: Callable[[], str]) -> Callable[[], str]:
+            if file in self.derivations:
+                raise ClaimError(f"the derivation {file} is registered twice")
+            self.derivations[file] = text
+            return text
 
         return register
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import OdesysError
+from ..expr.graph import ZERO
 from ..proofs.checking import (
     WITHOUT_COQ,
     Checked,
@@ -16,7 +17,6 @@ from ..proofs.checking import (
     coq_version,
     write_folder,
 )
-from ..proofs.terms import NotExported
 from ..proofs.theory import theory
 from ..stated import Stated, Unstated
 from ..terminal import Progress
@@ -24,6 +24,7 @@ from ..verdicts import Evidence, Verdict
 from .claims import Claim, Outcome
 
 CHECKER = "Coq"
+NOTHING = "both sides of every statement have one normal form, so that there is nothing to check"
 RESIDUAL = "hands over only a difference that vanishes, not its two sides"
 
 
@@ -87,9 +88,11 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
     """The file for a claim that was proved while statements were recorded; None for any other evidence."""
     if verdict.evidence != Evidence.PROOF:
         return None
-    stated = [each for each in verdict.stated if isinstance(each, Stated) and not each.residual]
+    handed = [each for each in verdict.stated if isinstance(each, Stated)]
+    stated = [each for each in handed if not each.residual]
     missing = [each.why for each in verdict.stated if isinstance(each, Unstated)]
-    only = [each.name for each in verdict.stated if isinstance(each, Stated) and each.residual]
+    same = [each.name for each in handed if each.residual and each.left is ZERO]  # two sides that were one expression
+    only = [each.name for each in handed if each.residual and each.left is not ZERO]
     if only:
         more = f" and {len(only) - 1} more" if len(only) > 1 else ""
         missing.append(f"{only[0]}{more} {RESIDUAL}")
@@ -98,20 +101,33 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
         f"{paper} {claim.id}: {claim.title}" + (f" [{claim.where}]" if claim.where else ""),
         f"as printed: {claim.statement}",
         f"read as: {claim.reading}" if claim.reading else "",
+        f"not here, since both sides are one expression: {', '.join(same)}" if same else "",
     )
     if not stated:
+        missing += [NOTHING] if same and not missing else []
         return ProofFile(claim.id, "", missing=tuple(missing))
     try:
         found = theory(title, stated)
-    except NotExported as error:
-        return ProofFile(claim.id, "", missing=(*missing, str(error)))
     except RecursionError:
         return ProofFile(claim.id, "", missing=(*missing, "the expression is nested too deeply"))
     except OdesysError as error:
         return ProofFile(claim.id, "", missing=(*missing, str(error)))
+    missing += found.left_out
+    if not found.statements:
+        return ProofFile(claim.id, "", missing=tuple(missing))
     if found.by_definition == found.statements:
-        missing.append("both sides of every statement have one normal form, so that there is nothing to check")
-    return ProofFile(claim.id, name, found.text, found.statements, found.by_definition, tuple(missing))
+        missing.append(NOTHING)
+    counted = found.statements + len(same), found.by_definition + len(same)
+    return ProofFile(claim.id, name, found.text, *counted, tuple(missing))
+
+
+@dataclass(frozen=True)
+class ProofRun:
+    """What came of writing and checking: outcomes with their seals, the files, and what Coq said of derivations."""
+
+    outcomes: list[Outcome]
+    paths: list[Path]
+    derivations: list[Checked]
 
 
 def check_proofs(
@@ -121,10 +137,12 @@ def check_proofs(
     check: bool,
     workers: int,
     progress: Progress,
-) -> tuple[list[Outcome], list[Path]]:
-    """Write the files and check them; the outcomes with what was found, and the files."""
+    derivations: Mapping[str, str] | None = None,
+) -> ProofRun:
+    """Write the files and check them; `derivations` are texts of files that belong to no claim, by name."""
     by_claim = {each.claim: each for each in proofs}
-    written = {each.name: each.text for each in by_claim.values() if each.text}
+    extra = dict(derivations or {})
+    written = {**{each.name: each.text for each in by_claim.values() if each.text}, **extra}
     paths = write_folder(folder, written)
     version = coq_version() if check else ""
     answers: dict[str, Checked] = {}
@@ -137,7 +155,8 @@ def check_proofs(
         if proof is not None:
             outcome = replace(outcome, proof_check=_answer(proof, answers.get(proof.name), version, unchecked, folder))
         found.append(outcome)
-    return found, paths
+    said = [answers.get(name) or Checked(name, False, 0.0, (), unchecked) for name in extra]
+    return ProofRun(found, paths, said)
 
 
 def _answer(proof: ProofFile, said: Checked | None, version: str, unchecked: str, folder: Path) -> ProofCheck:
@@ -153,9 +172,10 @@ def _answer(proof: ProofFile, said: Checked | None, version: str, unchecked: str
     return ProofCheck(file, said.version, said.seconds, said.axioms, *counted, missing and f"in part: {missing}")
 
 
-def proof_lines(outcomes: Iterable[Outcome]) -> list[str]:
-    """How many proofs are sealed, and why the others are not."""
+def proof_lines(outcomes: Iterable[Outcome], derivations: Iterable[Checked] = ()) -> list[str]:
+    """How many proofs are sealed, and why the others are not; what was said of derivations."""
     asked = {o.claim.id: o.proof_check for o in outcomes if o.proof_check is not None}
     sealed = sum(each.sealed for each in asked.values())
     lines = [f"{sealed} of {len(asked)} proofs checked by the kernel of {CHECKER}"]
-    return lines + [f"    {claim}: {each.why}" for claim, each in asked.items() if each.why]
+    lines += [f"    {claim}: {each.why}" for claim, each in asked.items() if each.why]
+    return lines + [f"{each.file}: {each.why or f'checked in {each.seconds:.3g} s'}" for each in derivations]

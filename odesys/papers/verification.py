@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +106,14 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
         if request.proofs is not None:
             folder = request.proofs / paper.name
             with progress_bar("checking proofs") as progress:
-                outcomes, written = check_proofs(
-                    outcomes, proofs or [], folder, request.check, request.workers, progress
-                )
-            print_files(written)
-            typer.echo("\n".join(proof_lines(outcomes)))
+                own = {} if request.ids else {file: text() for file, text in book.derivations.items()}
+                seen = check_proofs(outcomes, proofs or [], folder, request.check, request.workers, progress, own)
+            outcomes = seen.outcomes
+            print_files(seen.paths)
+            typer.echo("\n".join(proof_lines(outcomes, seen.derivations)))
+            more.setdefault("derivations", []).extend(
+                {"paper": paper.name, **asdict(each)} for each in seen.derivations
+            )
             if request.check and not coq_version():
                 typer.echo(WITHOUT_COQ)
         done += outcomes

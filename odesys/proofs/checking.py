@@ -21,7 +21,7 @@ from ..files import write_text
 from ..jit.code_store import cache_folder
 
 SECONDS, MEMORY = 120, 3 * 2**30  # of one file
-PACKAGES = "coq"
+PACKAGES = "coq libcoq-coquelicot"
 WITHOUT_COQ = (
     f"Coq was not found, so the files were written and not checked; on Debian: apt install {PACKAGES}, "
     f"then again with the same options, or coqc -R . Odesys FILE.v in the folder"
@@ -35,7 +35,9 @@ AXIOMS_OF_THE_REALS = frozenset(
         "Classical_Prop.classic",
     }
 )
-PRELUDE = "prelude.v"
+PRELUDE, DERIVATIVES = "prelude.v", "derivatives.v"
+NEEDS_DERIVATIVES = "prelude derivatives."  # in the head of a file
+COQUELICOT = "derivatives need Coquelicot; on Debian: apt install libcoq-coquelicot"
 
 
 @dataclass(frozen=True)
@@ -60,15 +62,16 @@ def coq_version() -> str:
     return found.group(1) if found else ""
 
 
-def prelude_text() -> str:
-    """The file that all others need."""
-    return (resources("odesys.proofs") / PRELUDE).read_text("utf-8")
+def library_text(name: str = PRELUDE) -> str:
+    """A file that others need: all of them the prelude, derivations the rules of differentiation, too."""
+    return (resources("odesys.proofs") / name).read_text("utf-8")
 
 
 def write_folder(folder: Path, theories: Mapping[str, str]) -> list[Path]:
     """Write files by name, with the prelude and the description of the project."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {PRELUDE: prelude_text(), **theories}
+    libraries = [PRELUDE, *([DERIVATIVES] if any(NEEDS_DERIVATIVES in text for text in theories.values()) else [])]
+    texts = {**{name: library_text(name) for name in libraries}, **theories}
     listed = "\n".join(texts)
     texts = {"_CoqProject": f"-R . Odesys\n{listed}\n", **texts}
     return [write_text(folder / name, text) for name, text in texts.items()]
@@ -91,6 +94,12 @@ def check_folder(
         first = _run(folder, PRELUDE)
         if not first.ok:
             return {name: Checked(name, False, 0.0, (), f"the prelude: {first.why}", version) for name in names}
+        if any(NEEDS_DERIVATIVES in (folder / name).read_text("utf-8") for name in open_ones):
+            second = _run(folder, DERIVATIVES)
+            for name in open_ones if not second.ok else ():
+                if NEEDS_DERIVATIVES in (folder / name).read_text("utf-8"):
+                    found[name] = Checked(name, False, 0.0, (), COQUELICOT, version)
+            open_ones = [name for name in open_ones if name not in found]
         with ThreadPoolExecutor(max(1, workers)) as pool:
             futures = {pool.submit(_run, folder, name): name for name in open_ones}
             for done, future in enumerate(as_completed(futures), start=1):
@@ -165,7 +174,9 @@ def _place(file: Path, version: str) -> Path | None:
     folder = cache_folder()
     if folder is None or not version:
         return None
-    content = f"{version}\n{prelude_text()}\n{file.read_text('utf-8')}"
+    text = file.read_text("utf-8")
+    libraries = [library_text(), *([library_text(DERIVATIVES)] if NEEDS_DERIVATIVES in text else [])]
+    content = "\n".join([version, *libraries, text])
     return folder / "proofs" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 from ..expr import graph
 from ..expr.graph import Node
-from .strategy import Outline, choose, root_parts
-from .terms import Writer
+from .strategy import Outline, Twin, choose, functions_in, outlines, root_parts
+from .terms import Writer, function, number
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,15 @@ class Section:
         if statement in self._known:
             return self._known[statement]
         name = self._known[statement] = self.fresh(kind)
-        self.lemmas.append(f"Lemma {name} : {statement}.\nProof. {proof} Qed.")
+        start = "Proof using." if kind == "a" else "Proof."  # algebra is for all values: no hypothesis may slip in
+        self.lemmas.append(f"Lemma {name} : {statement}.\n{start} {proof} Qed.")
         return name
 
     def opened(self, node: Node) -> str:
         """A tactic that unfolds the definitions below a node."""
         names = [self.writer.names[each] for each in graph.topological([node]) if each in self.writer.names]
-        return f"cbv delta [{' '.join(names)}]; " if names else ""
+        heads = dict.fromkeys(name.strip("(").split()[0] for name in names)  # a name may come with its arguments
+        return f"cbv beta delta [{' '.join(heads)}]; " if names else ""
 
     def is_positive(self, node: Node) -> bool:
         """Whether its sign can be read off."""
@@ -105,10 +109,62 @@ class Section:
         """A proof term of ``left = right`` by algebra, functions closed; None if that does not do it."""
         if left is right:
             return "eq_refl"
-        found = choose([left, right], lambda values: values[0] == values[1])
+        found = choose([left, right], _agree)
+        if found is None:
+            twins = self.twins([left, right])
+            found = choose([left, right], _agree, twins) if twins else None
         if found is None:
             return None
         return self.algebra(found, lambda texts: f"{texts[0]} = {texts[1]}")
+
+    def twins(self, roots: Sequence[Node]) -> dict[Node, Twin]:
+        """Functions at arguments that are equal, or opposite for a sigmoid, or positive multiples for a gate."""
+        by_name: dict[str, list[Node]] = {}
+        for node in functions_in(roots):
+            by_name.setdefault(node.op, []).append(node)
+        found: dict[Node, Twin] = {}
+        for nodes in by_name.values():
+            values = self._values([node.args[0] for node in nodes]) if len(nodes) > 1 else None
+            for k, node in enumerate(nodes if values is not None else ()):
+                for j in (j for j in range(k) if nodes[j] not in found):
+                    twin = self._twin(node, nodes[j], values[k], values[j]) if values else None
+                    if twin is not None:
+                        found[node] = twin
+                        break
+        return found
+
+    def _values(self, roots: Sequence[Node]) -> list[Any] | None:
+        """Values modulo a prime with all sums open, where functions inside are twins if they can be."""
+        *_, whole = outlines(roots)
+        return replace(whole, twins=self.twins(roots)).residues()
+
+    def _twin(self, node: Node, other: Node, value: Any, known: Any) -> Twin | None:
+        (first,), (second,) = node.args, other.args
+        if value == known:
+            term = self.equality(first, second)
+            return None if term is None else Twin(other, False, f"(f_equal {function(node.op)} {term})")
+        if node.op == "sigmoid" and value == -known:
+            outline = choose([first, second], lambda values: values[0] == -values[1])
+            if outline is not None:
+                term = self.algebra(outline, lambda texts: f"{texts[0]} = - {texts[1]}")
+                fact = f"(eq_trans (f_equal sigmoid {term}) (sigmoid_opposite {self.writer(second)}))"
+                return Twin(other, True, fact)
+        if node.op == "step":
+            factor = abs(graph.linear_terms(first)[0][0] / graph.linear_terms(second)[0][0])
+            for size in (factor, Fraction(2), Fraction(1, 2)):
+                if value * size.denominator == known * size.numerator:
+                    return self._multiple(node, other, size)
+        return None
+
+    def _multiple(self, node: Node, other: Node, size: Fraction) -> Twin | None:
+        """Two gates, the argument of one a positive multiple of that of the other."""
+        (first,), (second,) = node.args, other.args
+        above, below = size.numerator, size.denominator
+        outline = choose([first, second], lambda values: values[0] * below == values[1] * above)
+        if outline is None:
+            return None
+        term = self.algebra(outline, lambda texts: f"{texts[0]} = {number(size)} * {texts[1]}")
+        return Twin(other, False, f"(step_scaled {number(size)} _ _ ltac:(lra) {term})")
 
     def algebra(self, found: Outline, statement: Callable[[list[str]], str], extra: Sequence[Extra] = ()) -> str:
         """A lemma about an outline, for all values of its symbols, and the term that applies it to the closed parts."""
@@ -128,9 +184,16 @@ class Section:
         facts = [self.nonzero(divisor) for divisor in divisors]
         quantified = [*(each.variable for each in extra), *variables]
         known = [f"{each.variable} = {texts[each.root]}" for each in extra]
+        alike = [(node, twin) for node, twin in found.twins.items() if node in closed and twin.node in closed]
+        known += [f"{closed[n]} = {'1 - ' if twin.opposite else ''}{closed[twin.node]}" for n, twin in alike]
         forall = f"forall {' '.join(quantified)} : R, " if quantified else ""
         whole = forall + " -> ".join([*known, *conditions, statement(texts)])
-        tactic = "field; nonzero" if "/" in "".join(texts) or "/" in statement(texts) else "ring"
+        tactic = "first [ ring | field; nonzero ]" if "/" in "".join(texts) or "/" in statement(texts) else "ring"
         name = self.lemma(whole, f"intros; subst; {tactic}.", "a")
         arguments = [*(each.value for each in extra), *(f"({v})" for v in values), *(each.fact for each in extra)]
+        arguments += [twin.fact for _, twin in alike]
         return f"({' '.join([name, *arguments, *facts])})"
+
+
+def _agree(values: Sequence[Any]) -> bool:
+    return bool(values[0] == values[1])

@@ -20,8 +20,9 @@ from .terms import NotExported, Writer, definitions, function, number
 class Maps:
     """Expressions as functions of their symbols, defined together in one section; shared parts are functions too."""
 
-    def __init__(self, bodies: Iterable[Node]) -> None:
+    def __init__(self, bodies: Iterable[Node], chosen: Mapping[Node, str] | None = None) -> None:
         self.bodies = list(dict.fromkeys(bodies))
+        self.chosen = chosen or {body: f"map_{k}" for k, body in enumerate(self.bodies, start=1)}
         self.names: dict[Node, str] = {}
         self.symbols = sorted(graph.symbols(self.bodies))
         self.needs: dict[Node, frozenset[str]] = {}
@@ -34,8 +35,7 @@ class Maps:
         """The section with the definitions; at its end its variables become arguments."""
         if not self.bodies:
             return ""
-        chosen = {body: f"map_{k}" for k, body in enumerate(self.bodies, start=1)}
-        writer, found = definitions(self.bodies, symbols, "part_", chosen)
+        writer, found = definitions(self.bodies, symbols, "part_", self.chosen)
         self.names = dict(writer.names)
         lines = ["Section maps."]
         if self.symbols:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,15 +24,28 @@ Combined = Callable[[Sequence[Any]], bool]
 
 
 @dataclass(frozen=True)
+class Twin:
+    """A function at an argument that another one has, too: equal to it, or 1 minus it, with the proof."""
+
+    node: Node
+    opposite: bool
+    fact: str
+
+
+@dataclass(frozen=True)
 class Outline:
-    """Expressions and those of their parts that stay closed."""
+    """Expressions, those of their parts that stay closed, and which of these are twins of others."""
 
     roots: tuple[Node, ...]
     closed: tuple[Node, ...]
+    twins: Mapping[Node, Twin] = field(default_factory=dict)
 
     def residues(self) -> list[Any] | None:
         """Values at a random point modulo a prime, with a variable for each closed part; None where there are none."""
         symbols = {node: graph.sym(f"@{k}") for k, node in enumerate(self.closed)}
+        for node, twin in self.twins.items():
+            if node in symbols and twin.node in symbols:
+                symbols[node] = 1 - symbols[twin.node] if twin.opposite else symbols[twin.node]
         memo: dict[Node, Node] = {}
         for node in self.open_nodes():
             if node in symbols:
@@ -140,9 +153,15 @@ def _residue(value: Any) -> Any:
     return flint.nmod(value.numerator % PRIME, PRIME) / (value.denominator % PRIME)
 
 
-def choose(roots: Sequence[Node], agrees: Combined) -> Outline | None:
+def functions_in(roots: Sequence[Node]) -> list[Node]:
+    """Functions that are seen without looking into others."""
+    return [node for node in _closed(roots, DEEPEST, True) if node.op not in ("add", "mul", "num", "sym")]
+
+
+def choose(roots: Sequence[Node], agrees: Combined, twins: Mapping[Node, Twin] | None = None) -> Outline | None:
     """The outline with most parts closed in which the values still agree."""
     for each in outlines(roots):
+        each = replace(each, twins=twins or {})
         values = each.residues()
         if values is not None and agrees(values):
             return each

@@ -26,6 +26,7 @@ class Theory:
     statements: int
     by_substitution: int
     by_definition: int
+    left_out: tuple[str, ...] = ()  # statements that are not in the file, and why
 
 
 @dataclass
@@ -45,23 +46,88 @@ def comment(*lines: str) -> str:
 
 
 def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
-    """The file of statements, proved by scripts; raises `NotExported` with the reason where there is none."""
-    sides = [_sides(each) for each in statements]
-    positive = {name for each in statements for name in each.positive}
-    nonnegative = {name for each in statements for name in each.nonnegative} - positive
-    roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
+    """The file of statements, proved by scripts; what can not be exported is left out, with the reason."""
+    left_out: list[str] = []
+    chosen = list(statements)
+    while chosen:
+        text, counted, problems = _file(title, chosen)
+        if not problems:
+            return Theory(text, len(chosen), counted["steps"], counted["same"], tuple(left_out))
+        left_out += [f"{chosen[k].name}: {why}" for k, why in problems.items()]
+        chosen = [each for k, each in enumerate(chosen) if k not in problems]
+    return Theory("", 0, 0, 0, tuple(left_out))
+
+
+def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict[str, Any], dict[int, str]]:
+    """The text, what was counted, and which statements have no proof script; then the text is of no use."""
+    problems: dict[int, str] = {}
+    sides: list[tuple[Side, Side]] = []
+    for k, each in enumerate(statements):
+        try:
+            sides.append(_sides(each))
+        except NotExported as error:
+            problems[k] = str(error)
+    if problems:
+        return "", {}, problems
     maps = Maps(side.body for pair in sides for side in pair if side.body is not None)
-    used = sorted(graph.symbols(roots) | set(maps.symbols))
-    names = identifiers(used)
+    roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
+    names = identifiers(graph.symbols(roots) | set(maps.symbols))
     titles = {node: f"{title}, as derived" for node, title in stated.titles.items()}
     texts = [HEAD, comment(*title), maps.text(names, titles)]
+    counted: dict[str, Any] = {"steps": 0, "same": 0}
+    proofs: dict[int, str] = {}
+    groups = _without_conflict(sides)
+    for number, group in enumerate(groups, start=1):
+        module = f"phase_{number}." if len(groups) > 1 else ""
+        text, failed = _section(statements, sides, group, maps, names, titles, counted)
+        problems |= failed
+        texts += [f"Module {module}", text, f"End {module}"] if module else [text]
+        proofs |= {k: f"{module}claim_{k + 1}" for k in group}
+    texts.append(f"\nDefinition all_claims := ({', '.join(proofs[k] for k in sorted(proofs))}).")
+    texts.append("Print Assumptions all_claims.\n")
+    return "\n".join(texts), counted, problems
+
+
+def _without_conflict(sides: Sequence[tuple[Side, Side]]) -> list[list[int]]:
+    """Statements by numbers, in groups in which no part is given two values: hypotheses of a group do not clash."""
+    groups: list[tuple[dict[Node, Node], list[int]]] = []
+    for k, pair in enumerate(sides):
+        given = {key: value for side in pair for key, value in side.values.items() if key.op != "sym"}
+        for known, group in groups:
+            if all(known.get(key, value) is value for key, value in given.items()):
+                known.update(given)
+                group.append(k)
+                break
+        else:
+            groups.append((given, [k]))
+    return [group for _, group in groups]
+
+
+def _section(
+    statements: Sequence[Stated],
+    sides: Sequence[tuple[Side, Side]],
+    group: Sequence[int],
+    maps: Maps,
+    names: Mapping[str, str],
+    titles: Mapping[Node, str],
+    counted: dict[str, Any],
+) -> tuple[str, dict[int, str]]:
+    """Variables, hypotheses, definitions and theorems of some statements, and which of them have no script."""
+    positive = {name for k in group for name in statements[k].positive}
+    nonnegative = {name for k in group for name in statements[k].nonnegative} - positive
+    roots = [node for k in group for side in sides[k] for node in (side.node, *side.values.values())]
+    used = sorted(graph.symbols(roots) | set(maps.symbols))
     writer, bodies = definitions(roots, names)
     section = Section(writer, positive, nonnegative)
     main: list[str] = []
-    counted: dict[str, Any] = {"steps": 0, "same": 0, "by values": {}}
-    for k, (each, pair) in enumerate(zip(statements, sides, strict=True), start=1):
-        main.append(_statement(section, maps, k, each, pair, counted))
-    texts.append("Section statements.")
+    problems: dict[int, str] = {}
+    counted["by values"] = {}
+    for k in group:
+        try:
+            main.append(_statement(section, maps, k + 1, statements[k], sides[k], counted))
+        except NotExported as error:
+            problems[k] = str(error)
+    texts = ["Section statements."]
     if used:
         texts.append(f"Variables {' '.join(names[name] for name in used)} : R.")
     texts += [f"Hypothesis {names[n]}_positive : 0 < {names[n]}." for n in used if n in positive]
@@ -70,10 +136,7 @@ def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
         texts += [f"(* {titles[node]} *)"] if node in titles else []
         texts.append(f"Definition {writer.names[node]} : R := {body}.")
     texts += [f"Hypothesis {name} : {fact}." for name, fact in section.hypotheses.items()]
-    texts += [*main, "End statements.", ""]
-    proofs = ", ".join(f"claim_{k}" for k in range(1, len(statements) + 1))
-    texts.append(f"Definition all_claims := ({proofs}).\nPrint Assumptions all_claims.\n")
-    return Theory("\n".join(texts), len(statements), counted["steps"], counted["same"])
+    return "\n".join([*texts, *main, "End statements."]), problems
 
 
 def _sides(each: Stated) -> tuple[Side, Side]:

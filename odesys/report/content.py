@@ -280,7 +280,7 @@ def _claims(content: Content, name: str, workers: int, progress: Progress, seale
     content.outcomes = verify(book, wanted, progress, workers, name, keep, known, proofs)
     if proofs is not None:
         folder = content.folder / "proofs"
-        content.outcomes, _ = check_proofs(content.outcomes, proofs, folder, True, workers, progress)
+        content.outcomes = check_proofs(content.outcomes, proofs, folder, True, workers, progress).outcomes
     keep(content.outcomes, complete=True)
     files.write_text(content.folder / "errata.md", errata_markdown(content.outcomes))
 

@@ -7,6 +7,7 @@ from . import (
     part_5_d_stage_one,
     part_6_construction,
     part_b_c_symmetry,
+    part_b_derivation,
     part_beyond_k,
     part_beyond_k_enclosed,
     part_beyond_k_trajectories,

@@ -20,8 +20,6 @@ from odesys import (
     find_logistic_drive,
     from_sympy,
     graph,
-    identity,
-    proved,
     refuted,
     sym,
     to_sympy,
@@ -30,7 +28,18 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.closed_forms import StageOne, stage_one_of
-from .book import CONFLICTING, CONSISTENT, SAMPLES, SIGNS, all_units_on, book, name, scores_at_zero, zero_scores
+from .book import (
+    CONFLICTING,
+    CONSISTENT,
+    SAMPLES,
+    SIGNS,
+    all_units_on,
+    book,
+    gates_on,
+    name,
+    scores_at_zero,
+    zero_scores,
+)
 from .common_hypotheses import BIASED
 
 EIGHTH = sp.Rational(1, 8)
@@ -75,20 +84,25 @@ def _lifted(lab: Laboratory, nodes: Mapping[str, Node]) -> dict[str, Node]:
     return zero_scores(dict(zip(nodes, graph.substitute(list(nodes.values()), onto), strict=True)))
 
 
-def _neurons(lab: Laboratory, kind: str, off: tuple[Node, ...] = ()) -> dict[tuple[int, int], Node]:
-    """The derived equation of w_s . kind_k for both heads s and both groups k, with the units in `off` inactive."""
+def _neurons(lab: Laboratory, kind: str) -> dict[tuple[int, int], Node]:
+    """The derived equation of w_s . kind_k for both heads s and both groups k, with its gates."""
     equations = lab.flow("stage1").system.equations
     places = {(s, k): str(lab.neuron(s, f"{kind}{k}").args[0]) for s in SIGNS for k in (1, 2)}
     rates = _lifted(lab, {state: equations[state] for state in places.values()})
-    gated = all_units_on(rates, off)
-    return {place: gated[state] for place, state in places.items()}
+    return {place: rates[state] for place, state in places.items()}
+
+
+def _gated_margins(lab: Laboratory) -> dict[tuple[int, int, int], Node]:
+    """y f on every sample at uniform attention, with its gates."""
+    nodes = _lifted(lab, {name(*sample): lab.observable("margin", *sample) for sample in SAMPLES})
+    return {sample: nodes[name(*sample)] for sample in SAMPLES}
 
 
 def _margins(lab: Laboratory, off: tuple[Node, ...] = ()) -> dict[tuple[int, int, int], Node]:
     """y f on every sample at uniform attention, with the units in `off` inactive."""
-    nodes = {name(*sample): lab.observable("margin", *sample) for sample in SAMPLES}
-    gated = all_units_on(_lifted(lab, nodes), off)
-    return {sample: gated[name(*sample)] for sample in SAMPLES}
+    gated = _gated_margins(lab)
+    given = gates_on(gated.values(), off)
+    return dict(zip(gated, graph.substitute(list(gated.values()), given), strict=True))
 
 
 def _units(lab: Laboratory) -> dict[tuple[int, tuple[int, int, int]], Node]:
@@ -116,14 +130,34 @@ def _by_head(
     lab: Laboratory, kind: str, printed: Mapping[tuple[int, int], Node], off: tuple[Node, ...]
 ) -> dict[str, Verdict]:
     """Derived and printed equations of both groups, a verdict for each head."""
-    derived, step = _neurons(lab, kind, off), ONE_OFF if off else ALL_ON
+    derived, step = _neurons(lab, kind), ONE_OFF if off else ALL_ON
+    given = gates_on(derived.values(), off)
     points = inside(UNIT_OFF, OTHERS_ON) if off else inside(UNITS_ON)
     return {
-        head: equal({f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}, points=points).proving(
-            step
-        )
+        head: equal(
+            {f"w_{head[0]} {kind}_{k}": (derived[s, k], printed[s, k]) for k in (1, 2)}, points=points, given=given
+        ).proving(step)
         for head, s in HEADS.items()
     }
+
+
+def _moving(lab: Laboratory, stages: StageOne, after: bool, forms: Mapping[str, Node]) -> Verdict:
+    """In one phase linear forms of the neurons move at their rates times g, by the derived equations."""
+    system = lab.reduced("stage1").system
+    rates = zero_scores({n: system.equations[n] for n in system.on_path("w")})
+    drive = stages.second if after else stages.first
+    pairs = {}
+    for what, form in forms.items():
+        along = ((c, rates[t.args[0]]) for c, t in graph.linear_terms(form) if t.op == "sym" and t.args[0] in rates)
+        pairs[f"rate of {what}"] = graph.combine(along), drive.slope(form) * _g(drive.form)
+    return equal(pairs, given=gates_on(rates.values(), (stages.surface,) if after else ()))
+
+
+def _switching(stages: StageOne, forms: Mapping[str, Node]) -> Verdict:
+    """Values of linear forms at T_0.5."""
+    given = {sym(n): from_sympy(value) for n, value in stages.at_switch().items()}
+    pairs = {f"{what} at T_0.5": (form, from_sympy(_at_switch(stages, form))) for what, form in forms.items()}
+    return equal(pairs, given=given)
 
 
 # ---- stage 1.1 -------------------------------------------------------------------------------------------------------
@@ -211,7 +245,8 @@ def unit_switches_off(lab: Laboratory) -> dict[str, Verdict]:
     if not (before < 0 and after < 0):
         unit = Witness("the unit does not fall through its kink: a rate is not negative", {})
         return {"H < -b": refuted(unit), "T_0.5 = Theta(1)": undecided("no unit switches off")}
-    falls = proved().proving(
+    unit = {"H + b": stages.surface}
+    falls = (_moving(lab, stages, False, unit) & _moving(lab, stages, True, unit)).proving(
         f"H_s(X_{{k,-s,-s}}) + b is one expression for both heads and groups; its rate is {before} g before its zero "
         f"and {after} g after it, with g > 0: it crosses and stays below"
     )
@@ -342,7 +377,9 @@ def pattern_persists(lab: Laboratory) -> dict[str, Verdict]:
         else:
             values = ", ".join(dict.fromkeys(rows.values()))
             step = f"all {len(units)} units by enumeration, H + b: {values}"
-            answers[part] = proved(units=len(units)).proving(step)
+            named = {f"H + b of head {s:+d} on {name(*x)}": node for (s, x), node in units.items()}
+            moved = _switching(stages, named) & _moving(lab, stages, True, named)
+            answers[part] = moved.adding(units=len(units)).proving(step)
     return answers
 
 
@@ -368,7 +405,8 @@ def neurons_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
             sentence = f"at b = 1/2 the neuron starts stage 1.2 at {start} and then moves at {rate} g"
             answers[part] = refuted(Witness(sentence, {"b": "1/2"}))
             continue
-        answers[part] = proved().proving(
+        moved = _switching(stages, {neuron: sym(neuron)}) & _moving(lab, stages, True, {neuron: sym(neuron)})
+        answers[part] = moved.proving(
             f"it is {start} at T_0.5 and then grows at {rate} g with g > 0, so it is positive at every T_1 > T_0.5",
             f"g = 1/(1 + e^F) with F + e^F = {form} + e^({form}) + {speed} (T_1 - T_0.5): finite, and a function of b and "
             f"T_1 alone",
@@ -393,8 +431,9 @@ def neurons_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
 def margins_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     """Margins as expressions, with the pattern of D.6, and their growth after the switch."""
     stages = _stages(lab)
-    margins = _margins(lab, (stages.surface,))
-    conflicting = identity({name(*s): margins[s] for s in CONFLICTING}).proving(ONE_OFF)
+    gated, margins = _gated_margins(lab), _margins(lab, (stages.surface,))
+    off = gates_on(gated.values(), (stages.surface,))
+    conflicting = equal({name(*s): (gated[s], ZERO) for s in CONFLICTING}, given=off).proving(ONE_OFF)
     shares = {s: sp.cancel(_at_switch(stages, margins[s]) / BIAS) for s in CONSISTENT}
     rates = {s: stages.second.slope(margins[s]) for s in CONSISTENT}
     low = next((s for s in CONSISTENT if not (shares[s].is_number and shares[s] > 0 and rates[s] >= 0)), None)
@@ -405,7 +444,9 @@ def margins_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
             "conflicting samples": conflicting,
         }
     least = min(shares.values())
-    consistent = proved().proving(
+    named = {f"y f on {name(*s)}": margins[s] for s in CONSISTENT}
+    one_off = equal({f"y f on {name(*s)}": (gated[s], margins[s]) for s in CONSISTENT}, given=off)
+    consistent = (one_off & _switching(stages, named) & _moving(lab, stages, True, named)).proving(
         f"{ONE_OFF}: y f is at least {least} b at T_0.5 on each of the four and grows at {min(rates.values())} g or more"
     )
     return {
@@ -472,9 +513,9 @@ def logistic_drives(lab: Laboratory) -> Verdict:
         return refuted({"equations": str(error)})
     if first.rates != {"n_v": Fraction(1, 2)} or second.rates != {"n_c": Fraction(1, 8), "n_v": Fraction(1, 4)}:
         return refuted({"first": str(first.rates), "second": str(second.rates)})
-    found = proved(
-        first={k: str(v) for k, v in first.rates.items()}, second={k: str(v) for k, v in second.rates.items()}
-    )
-    return found.proving(
+    neurons = {n: sym(n) for n in ("n_c", "n_v")}
+    found = _moving(lab, _stages(lab), False, neurons) & _moving(lab, _stages(lab), True, neurons)
+    rates = {"first": first.rates, "second": second.rates}
+    return found.adding(**{k: {n: str(v) for n, v in each.items()} for k, each in rates.items()}).proving(
         "the equations of both phases are divided by their common factor g(F); the quotients are numbers"
     )

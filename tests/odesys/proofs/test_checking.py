@@ -42,4 +42,5 @@ def test_the_folder_describes_itself(tmp_path: Path) -> None:
     written = checking.write_folder(tmp_path, {"one.v": "Check 1.\n"})
     assert [file.name for file in written] == ["_CoqProject", "prelude.v", "one.v"]
     assert (tmp_path / "_CoqProject").read_text("utf-8") == "-R . Odesys\nprelude.v\none.v\n"
-    assert "Admitted" not in checking.prelude_text().partition("*)")[2]
+    for library in (checking.PRELUDE, checking.DERIVATIVES):
+        assert "Admitted" not in checking.library_text(library).partition("*)")[2]

@@ -1,8 +1,12 @@
 """Hypotheses and lemmas of a section."""
 
+from pathlib import Path
+
 from odesys import graph, sym
 from odesys.proofs.section import Section
 from odesys.proofs.terms import Writer
+from odesys.proofs.theory import theory
+from tests.coq import needs_coq, said, said_of, same
 
 X, Y = sym("x"), sym("y")
 
@@ -31,3 +35,36 @@ def test_what_is_false_gets_no_lemma() -> None:
     made = section()
     assert made.equality((X + Y) ** 2, X * X + Y * Y) is None
     assert made.lemmas == []
+
+
+FACTORED, WRITTEN_OUT = X * (Y + 1), X * Y + X
+TWINS = {
+    "equal": same(Y * graph.step(FACTORED), graph.step(WRITTEN_OUT) * Y),
+    "opposite": same(graph.call("sigmoid", FACTORED) + graph.call("sigmoid", -WRITTEN_OUT), graph.ONE),
+    "a multiple": same(graph.step(FACTORED) * Y, Y * graph.step(2 * X * Y + 2 * X)),
+    "below another function": same(graph.exp(graph.step(FACTORED)), graph.exp(graph.step(WRITTEN_OUT))),
+}
+
+
+@needs_coq
+def test_functions_at_equal_arguments_are_one(tmp_path: Path) -> None:
+    answer = said(list(TWINS.values()), tmp_path)
+    assert answer.ok, answer.why
+
+
+@needs_coq
+def test_functions_at_other_arguments_are_not(tmp_path: Path) -> None:
+    wrong = same(Y * graph.step(FACTORED), graph.step(WRITTEN_OUT + X) * Y)
+    made = theory(["t"], [wrong])
+    assert not made.statements or not said_of(made.text, tmp_path).ok
+
+
+def test_gates_that_clash_are_in_modules_of_their_own() -> None:
+    gate = graph.step(X - Y)
+    on = same(gate * X, X, values=((gate, graph.ONE),))
+    off = same(gate * X, graph.ZERO, values=((gate, graph.ZERO),))
+    text = theory(["t"], [on, off, on]).text
+    assert text.count("Module phase_") == 2
+    for module in text.split("Module phase_")[1:]:
+        assert module.count("Hypothesis given_") == 1
+    assert "Module" not in theory(["t"], [on, on]).text
