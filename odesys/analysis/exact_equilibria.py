@@ -184,13 +184,14 @@ def parametric_equilibria(
 
 def _conditions(equal: Sequence[Any], nonzero: Sequence[Any], context: Any) -> list[Any]:
     """Equations between parameters in their simplest form: without factors that are not zero, and a reduced basis."""
-    for _ in range(2):
-        generators: Any = flint.fmpz_mpoly_vec(equal, context)
-        found, finished = generators.buchberger_naive(limits=BASIS_LIMITS) if equal else (None, False)
-        equal = list(found.autoreduction()) if finished else list(equal)
-        parts = [[f for f, _ in p.factor()[1] if f not in nonzero and -f not in nonzero] for p in equal]
-        equal = [prod(some, start=context.constant(1)) for some in parts]
-    return equal
+    left = list(equal)
+    for _ in range(2 if left else 0):
+        generators: Any = flint.fmpz_mpoly_vec(left, context)
+        found, finished = generators.buchberger_naive(limits=BASIS_LIMITS)
+        basis = list(found.autoreduction()) if finished else left
+        parts = [[f for f, _ in p.factor()[1] if f not in nonzero and -f not in nonzero] for p in basis]
+        left = [prod(some, start=context.constant(1)) for some in parts]
+    return left
 
 
 def _origin(system: System, fractions: Any, symbols: Mapping[str, Any]) -> Equilibrium | None:
