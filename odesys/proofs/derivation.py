@@ -130,7 +130,8 @@ def gradient_file(title: Sequence[str], flow: Flow) -> str:
     opened = [name for node, name in known.maps.names.items() if node not in kept]
     texts = [HEAD, comment(*title), here, "Section derivatives."]
     texts.append(f"Variables {' '.join(known.names[name] for name in sorted(known.names))} : R.")
-    differentiated, theorems = [], []
+    differentiated: list[str] = []
+    theorems: list[str] = []
     inside = graph.symbols([flow.loss])
     for name in (each for each in known.read if each in inside):
         made = Differentiated(section, known.maps, name, f"{len(differentiated) + 1}")

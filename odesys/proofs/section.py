@@ -150,8 +150,8 @@ class Section:
                 fact = f"(eq_trans (f_equal sigmoid {term}) (sigmoid_opposite {self.writer(second)}))"
                 return Twin(other, True, fact)
         if node.op == "step":
-            factor = abs(graph.linear_terms(first)[0][0] / graph.linear_terms(second)[0][0])
-            for size in (factor, Fraction(2), Fraction(1, 2)):
+            factor: Any = abs(graph.linear_terms(first)[0][0] / graph.linear_terms(second)[0][0])
+            for size in (Fraction(factor), Fraction(2), Fraction(1, 2)):
                 if value * size.denominator == known * size.numerator:
                     return self._multiple(node, other, size)
         return None

@@ -243,8 +243,8 @@ def unit_switches_off(lab: Laboratory) -> dict[str, Verdict]:
     units = {f"head {s:+d} on {name(*x)}": node for (s, x), node in _units(lab).items() if _switched(s, x)}
     same = equal({key: (stages.surface, node) for key, node in units.items()})
     if not (before < 0 and after < 0):
-        unit = Witness("the unit does not fall through its kink: a rate is not negative", {})
-        return {"H < -b": refuted(unit), "T_0.5 = Theta(1)": undecided("no unit switches off")}
+        rising = Witness("the unit does not fall through its kink: a rate is not negative", {})
+        return {"H < -b": refuted(rising), "T_0.5 = Theta(1)": undecided("no unit switches off")}
     unit = {"H + b": stages.surface}
     falls = (_moving(lab, stages, False, unit) & _moving(lab, stages, True, unit)).proving(
         f"H_s(X_{{k,-s,-s}}) + b is one expression for both heads and groups; its rate is {before} g before its zero "
