@@ -123,7 +123,7 @@ def w_gradient(lab: Laboratory) -> Verdict:
 
     def inner(run: Any) -> np.ndarray:
         if isinstance(run, Sums):  # the value Gram matrix is sigma_0^2 m times the identity
-            return late(run, np.abs(run.G_rate).max(axis=1) / run.g.mean(axis=1))
+            return late(run, np.abs(np.hstack([run.G_rate[:, :3], run.alone])).max(axis=1) / run.g.mean(axis=1))
         size = np.abs(run.scale.m1 * np.einsum("kab,kb->ka", run.tables["VV"], run.forces[0])).max(axis=1)
         share = run.scale.m1 * run.scale.k0 / run.scale.B  # c_0^2 m_1 / (L m)
         return late(run, size / run.beta / run.g.mean(axis=1) / share)

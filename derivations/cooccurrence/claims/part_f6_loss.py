@@ -52,7 +52,7 @@ def loss_falls(lab: Laboratory) -> Verdict:
 def margin_rates(run: Any) -> np.ndarray:
     """d(y_i F_i)/dtau over the mean of g, in phase 2, (k, n): attention stands still up to powers of 1/m."""
     if isinstance(run, Sums):
-        rates = run.G_rate[:, :3] @ run.has.T + run.pull * (run.L - run.has.sum(axis=1))
+        rates = run.G_rate[:, :3] @ run.has.T + run.alone * (run.L - run.has.sum(axis=1))
     else:
         rates = run.G_rate[:, run.tokens].sum(axis=2)
     labels = np.sign(run.margins[-1] * run.outputs[-1])

@@ -50,6 +50,7 @@ class Sums:
     classes: dict[int, np.ndarray]
     L: int
     scale: Scales
+    own: float = 1.0  # weight of a sample of its own: 6/n where six stand for n alike, 0 for n to infinity
 
     def kept(self, keep: slice) -> Sums:
         """The same run at some of its times."""
@@ -89,6 +90,11 @@ class Sums:
     def pull(self) -> np.ndarray:
         """g_i y_i over n, (k, n)."""
         return np.asarray(self.g * self.labels * self.weights)
+
+    @property
+    def alone(self) -> np.ndarray:
+        """What one sample adds to the sums over samples, (k, n): zero in the limit n to infinity."""
+        return self.own * self.pull
 
     @cached_property
     def G(self) -> np.ndarray:
@@ -159,12 +165,12 @@ def run_sums(
     scale: Scales,
     starts: np.ndarray,
     taus: tuple[float, ...],
-    still: bool = False,
+    own: float = 1.0,
     rtol: float = RTOL,
 ) -> list[Sums]:
-    """Runs from `starts` (seeds, 3 + n), all together, at `taus`; with `still` irrelevant words do not move."""
+    """Runs from `starts` (seeds, 3 + n), all together, at `taus`; each sample counts `own` times among its own words."""
     has, labels, weights, classes = _frame(lab, n)
-    free = 0.0 if still else L - has.sum(axis=1)
+    free = own * (L - has.sum(axis=1))
     count = len(starts)
 
     signed, pulls = -labels, labels * weights
@@ -185,13 +191,13 @@ def run_sums(
     if not run.success or not np.isfinite(run.y).all():
         raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
     x = run.y.T.reshape(len(taus), count, 3 + n)
-    return [Sums(times, x[:, s, :3], x[:, s, 3:], has, labels, weights, classes, L, scale) for s in range(count)]
+    return [Sums(times, x[:, s, :3], x[:, s, 3:], has, labels, weights, classes, L, scale, own) for s in range(count)]
 
 
 @computed_once
-def limit_sums(lab: Laboratory, L: int, scale: Scales, taus: tuple[float, ...]) -> Sums:
-    """The limit n to infinity from zero: one sample in six of each kind, irrelevant words at rest."""
-    return run_sums(lab, 6, L, scale, np.zeros((1, 9)), taus, still=True)[0]
+def limit_sums(lab: Laboratory, L: int, scale: Scales, taus: tuple[float, ...], n: float = np.inf) -> Sums:
+    """From zero, n to infinity or any n: six samples are the shares of the classes, each stands for n/6 that move alike."""
+    return run_sums(lab, 6, L, scale, np.zeros((1, 9)), taus, own=6 / n)[0]
 
 
 @computed_once
