@@ -310,7 +310,7 @@ def equal_targets(lab: Laboratory, what: str, values: Callable[[Any], np.ndarray
     found = always(lab, what, ratio, 0.5, 2, because, along=ALL, why=why)
     points = time_points(lab)
     seen = over_networks(lab, what, points, lambda r, p: at_time(r, ratio(r), p["tau"]))
-    return found & seen.between(0.5, 2, because) & as_derived(lab, points[0], 1e7)
+    return found & seen.between(0.5, 2, because) & as_derived(lab, points[0])
 
 
 def mirror_gap(run: Any) -> np.ndarray:

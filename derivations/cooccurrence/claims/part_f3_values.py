@@ -13,7 +13,16 @@ from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
 from .book import book, toy_gram
 from .common_hypotheses import PHASES, TIED
-from .common_late import as_derived, at_hitting, at_time, hitting_time, irrelevant_part, over_networks, tied_points
+from .common_late import (
+    as_derived,
+    at_hitting,
+    at_time,
+    hitting_time,
+    irrelevant_part,
+    longer,
+    over_networks,
+    tied_points,
+)
 from .common_runs import ALL, SEEDS, T1, late, ordered, path, phase_two, scale_at
 from .part_b_c_system import values
 from .part_f2_classes import beta_gain, beta_grows
@@ -184,9 +193,10 @@ def irrelevant_bound(lab: Laboratory) -> Verdict:
         end = hitting_time(run, p["m"])
         return at_time(run, late(run, irrelevant_part(run)), end) * p["n"] / (p["L"] * np.log(end))
 
-    seen = at_hitting(lab, "the irrelevant part at T*, over (L/n) log(tau),", part)
+    what = "the irrelevant part at T*, over (L/n) log(tau),"
+    seen, long = at_hitting(lab, what, part), longer(lab, what, part).between(0, 31.5, THIRTY)
     tried = "tried: it grows like (L/n) log(t) by F.14, so that n >= L^2 log m is enough; F.14 is measured"
-    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & as_derived(lab, seen.points[0])
+    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & long & as_derived(lab, seen.points[0])
     return found.adding(why_measured=tried)
 
 

@@ -14,7 +14,7 @@ from ..laboratory import Laboratory
 from ..special.trajectories import Course
 from .book import book
 from .common_hypotheses import PHASES
-from .common_late import as_derived, at_hitting, derived_scores, integral, over_networks, tied_points
+from .common_late import as_derived, at_hitting, derived_scores, integral, longer, over_networks, tied_points
 from .common_runs import (
     ALL,
     SIZES,
@@ -126,10 +126,10 @@ def theta_without_tilde(lab: Laboratory, fixed: str = THEOREM) -> Verdict:
         return at_hitting(lab, what + (" and the square of the logarithm" if log else ""), read)
 
     printed = over(0, False).order("m", 0)
-    known = score_constants(points[0]["L"])
     right = as_derived(lab, points[0]) & same
+    known = score_constants(points[0]["L"])
     for k, top in enumerate((known["A_12"], -known["A_31"])):
-        right = over(k, True).between(top / 2, 1.05 * top, COEFFICIENT) & right
+        right = over(k, True).between(top / 2, 1.05 * top, COEFFICIENT) & right & along_length(lab, k)
     right = right & all_times(lab)
     ends = over(0, False).means
     powers = [f"{float(points[k]['m']):.3g}" for k in (0, -1)]
@@ -143,6 +143,16 @@ def theta_without_tilde(lab: Laboratory, fixed: str = THEOREM) -> Verdict:
     found = printed.correcting(fixed, right, THETA_TILDE).blaming("misprint", "theta-for-theta-tilde")
     more = r"C_{21}\sim(14-\tfrac7L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau,\ -C_{31}\sim(6+\tfrac{12}L)\tfrac{\sigma_0^2\sqrt m}{L\beta}\ln^2\tau\ \text{for}\ n/L\to\infty"
     return replace(found, sharpened=more).adding(why_measured=tried)
+
+
+def along_length(lab: Laboratory, k: int) -> Verdict:
+    """C_21 or -C_31 at tau = m^2 over its printed order and the closed coefficient of its length times log^2, along L."""
+
+    def share(run: Any, p: Any) -> float:
+        known, tau = score_constants(p["L"]), float(p["m"]) ** 2
+        return score_changes(run, tau)[k] / ((known["A_12"], -known["A_31"])[k] * np.log(tau) ** 2)
+
+    return longer(lab, f"{('C_21', '-C_31')[k]} over its closed form", share).between(1 / 2, 1.05, COEFFICIENT)
 
 
 def all_times(lab: Laboratory) -> Verdict:

@@ -21,6 +21,7 @@ from .common_late import (
     hitting_time,
     integral,
     late_networks,
+    longer,
     tied_points,
 )
 from .common_limit import level_three, whole_six
@@ -218,9 +219,14 @@ def test_decay(lab: Laboratory) -> Verdict:
         rows = late(run, np.log(worst_test_loss(run, p)))
         return float(np.exp(at_time(run, rows, hitting_time(run, p["m"]))))
 
-    seen = at_hitting(lab, "the test loss at T*, with the worst words,", loss)
+    def scaled(run: Any, p: Any) -> float:
+        return loss(run, p) * float(p["m"])
+
+    what = "the test loss at T*, with the worst words,"
+    seen, long = at_hitting(lab, what, loss), longer(lab, f"m times {what}", scaled)
     tried = "tried: the decay follows from -(G_1 + G_3) and G_1 + G_2 + G_3 growing like log(t), which F.6 gives; F.6 is measured"
-    return (seen.order("m", -1, "O") & as_derived(lab, seen.points[0])).adding(why_measured=tried)
+    found = seen.order("m", -1, "O") & long.between(0, 1, "constant 1 in O(1/m)") & as_derived(lab, seen.points[0])
+    return found.adding(why_measured=tried)
 
 
 def irrelevant_scores(run: Any, tau: float) -> float:
@@ -241,9 +247,11 @@ def irrelevant_at_hitting(lab: Laboratory) -> Verdict:
         end = hitting_time(run, p["m"])
         return irrelevant_scores(run, end) / np.log(end) ** 2
 
-    seen = at_hitting(lab, "the largest C with an irrelevant word over its order and log^2", largest)
+    what = "the largest C with an irrelevant word over its order and log^2"
+    seen, long = at_hitting(lab, what, largest), longer(lab, what, largest)
     because = "2 int tau g |G - F/L| dlog(tau), where tau g tends to at most 30 and |G - F/L| / log(tau) to at most 3 + 1/L (Beyond.svm); a twentieth more"
-    found = seen.between(0, 1.05 * 30 * (3 + 1 / L), because) & one_sample(lab) & derived_scores(lab)
+    found = seen.between(0, 1.05 * 30 * (3 + 1 / L), because) & long.between(0, 1.05 * 30 * (3 + 1 / L), because)
+    found = found & one_sample(lab) & derived_scores(lab)
     return found.adding(why_measured=SIGNS_TRIED)
 
 

@@ -196,7 +196,7 @@ def run_sums(
 
 @computed_once
 def limit_sums(lab: Laboratory, L: int, scale: Scales, taus: tuple[float, ...], n: float = np.inf) -> Sums:
-    """From zero, n to infinity or any n: six samples are the shares of the classes, each stands for n/6 that move alike."""
+    """From zero at any n, or n to infinity: six samples are the shares of the classes, each stands for n/6 alike."""
     return run_sums(lab, 6, L, scale, np.zeros((1, 9)), taus, own=6 / n)[0]
 
 

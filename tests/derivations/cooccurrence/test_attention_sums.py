@@ -55,7 +55,7 @@ def test_softmax_rates_are_those_of_path_matrices(pair: Pair, key: int) -> None:
 
 @pytest.mark.parametrize(("kind", "key"), [(1, 1), (1, 2), (2, 2), (2, None)])
 def test_softmax_rates_tend_to_those_of_the_limit_like_one_over_n(kind: int, key: int | None) -> None:
-    lab, scale = Laboratory(), setting.condition_one(4, 10**25, 16, 3e-5)
+    lab, scale = Laboratory(), setting.condition_one(4, 1e25, 16, 3e-5)
 
     def rate(n: float) -> np.ndarray:
         run = limit_sums(lab, 4, scale, TAUS, n)
