@@ -36,7 +36,7 @@ LOSS_TRIED = "tried: d(yF)/dt is beta times the mean of g up to constants by F.6
     hypotheses=PHASES,
     uses=["F.6", "F.8-ratio", "F.8-display", "F.8-proof/rate", "F.4", "F.1", "Beyond.level3"],
     statement=r"\hat{\mathcal L}(t)=\frac1{\Theta(\sigma_1^2mm_1)(t-T_1)+1/\hat{\mathcal L}(T_1)}\quad(t\in[T_1,T_2])",
-    reading="The mean growth of 1/loss since T_1 per unit of tau, networks up to tau = 10^3, infinite width up to 10^30.",
+    reading="The mean growth of 1/loss since T_1 per unit of tau: networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4.",
 )
 def loss_falls(lab: Laboratory) -> Verdict:
     """(1/loss - 1/loss(T_1)) / (tau - T_1)."""
@@ -70,7 +70,7 @@ def margin_rates(run: Any) -> np.ndarray:
     hypotheses=PHASES,
     uses=["F.6", "F.1", "Beyond.level3"],
     statement=r"\partial_ty_iF_i^{(t)}=\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle\,\Theta\Big(\tfrac1n\sum_{i\in[n]}g_i\Big)\quad\forall i\in[n]",
-    reading="The fastest and the slowest sample of each network; networks up to tau = 10^3, infinite width up to 10^30.",
+    reading="The fastest and the slowest sample: networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4.",
 )
 def margins_grow(lab: Laboratory) -> dict[str, Verdict]:
     """The largest rate over the mean of g, and the inverse of the smallest."""
@@ -153,7 +153,7 @@ ITEMS_TRIED = (
     hypotheses=(*PHASES, TIED),
     uses=["F.1", "F.8", "F.19", "F.9", "F.12", "F.15", "F.17", "F.18", "F.5", "F.6", "F.20-proof", "Beyond.level3"],
     statement=r"T^\star=\min\{t:\hat{\mathcal L}^{(t)}=\Theta(1/\mathrm{poly}(m))\}\in[T_1,T_2]",
-    reading="Infinite width from random starts, n >= L^2 log m, loss 1/m^2: all items of F.1 hold up to T*, (a)-(e) by bounds of leading order in 1/m.",
+    reading="Infinite width, n = 630, L = 4 (to L = 32 from zero), loss 1/m^2: items of F.1 hold up to T*; (a)-(e) are powers of 1/m.",
 )
 def small_loss(lab: Laboratory) -> dict[str, Verdict]:
     """The hitting time over m, and the items of Definition F.1 up to it."""
@@ -170,7 +170,7 @@ def small_loss(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(*PHASES, TIED),
     uses=["F.1", "F.8", "Beyond.level3"],
     statement=r"T_2-T_1\ge\Omega(\mathrm{poly}(m)),\quad\hat{\mathcal L}^{(t)}\le O(1/\mathrm{poly}(m))\ \text{implies}\ t=\Theta(\mathrm{poly}(m))",
-    reading="Infinite width from random starts, n >= L^2 log m: all items of F.1 hold up to t = Theta(m), where the loss is 1/m^2.",
+    reading="Infinite width, n = 630, L = 4 (to L = 32 from zero): all items of F.1 hold up to t = Theta(m), where the loss is 1/m^2.",
 )
 def phase_two_lasts(lab: Laboratory) -> dict[str, Verdict]:
     """The same two measurements."""

@@ -266,7 +266,7 @@ def irrelevant_at_hitting(lab: Laboratory) -> Verdict:
     uses=["F.8", "F.16", "F.20", "F.6", "Thm.3.3-proof", "Beyond.level3"],
     expect="fails",
     statement=r"\exists T^\star=\Theta(\mathrm{poly}(m)):\ \hat{\mathcal L}^{(T^\star)}\le\tfrac1{\mathrm{poly}(m)},\ \mathcal L^{(T^\star)}\le\tfrac1{\mathrm{poly}(m)};\ C_{1,2},C_{2,1},-C_{3,1},-C_{3,2}=\Theta\big(\tfrac{\sigma_0^2m}{\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big),\ C_{i_1,i_2}\le\widetilde O\big(\tfrac{\sigma_0^2m}{n\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)\ \text{if one of}\ i_1,i_2\in[d]\setminus[3]",
-    reading="Training loss 1/m^2 at T*, test loss below 1/m: infinite width, random starts, n >= L^2 log m; scores at leading order; Theta of C lacks a tilde.",
+    reading="Loss 1/m^2 at T*, test loss below 1/m: infinite width, n = 630, L = 4 (to L = 32 from zero), leading order; Theta of C lacks a tilde.",
 )
 def theorem_loss(lab: Laboratory) -> dict[str, Verdict]:
     """Hitting time, decay of the test loss, size of the learnt scores, and the others."""
@@ -289,7 +289,7 @@ def theorem_loss(lab: Laboratory) -> dict[str, Verdict]:
     uses=["F.8"],
     expect="fails",
     statement=r"C_{1,2},C_{2,1},-C_{3,1},-C_{3,2}=\Theta\big(\tfrac{\sigma_0^2m}{\sqrt mL\sigma_1^2mm_1}+\tfrac{\sigma_0^2\sqrt m}{\sqrt m\sigma_1^2mm_1}\big)",
-    reading="At tau = m^2, that is t = m, at leading order: Theta lacks the tilde of the proof of F.16.",
+    reading="At tau = m^2, n = 630, L = 4 (to L = 32 from zero), at leading order: Theta lacks the tilde of the proof of F.16.",
 )
 def score_size(lab: Laboratory) -> Verdict:
     """The square of the logarithm."""
@@ -305,7 +305,7 @@ def score_size(lab: Laboratory) -> Verdict:
     uses=["F.20"],
     repairs=["Thm.3.3-proof"],
     statement=r"\hat{\mathcal L}^{(T^\star)}=\tfrac1{m^2}\ \Rightarrow\ \mathcal L^{(T^\star)}\le O(\tfrac1m)",
-    reading="Fresh samples with the worst words of the training set; unseen words add their start, for all X but a share 1/m^2, on which the loss is bounded.",
+    reading="Worst training words, unseen ones with their start, for all X but a share 1/m^2 of bounded loss; n = 630, L = 4 (to L = 32 from zero).",
 )
 def test_loss(lab: Laboratory) -> Verdict:
     """The decay of the worst test loss."""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from derivations.cooccurrence import setting
-from derivations.cooccurrence.claims.part_f2_classes import mirror_gap
 from derivations.cooccurrence.laboratory import Laboratory
 from derivations.cooccurrence.special.attention_sums import (
     attention_pull,
@@ -21,7 +20,7 @@ from derivations.cooccurrence.special.attention_sums import (
     softmax_rate,
 )
 from derivations.cooccurrence.special.ensembles import Sampled, attention_change, ensemble
-from derivations.cooccurrence.special.sample_sums import Sums, limit_sums, run_sums, sampled_sums, sums_of
+from derivations.cooccurrence.special.sample_sums import Sums, limit_sums, mirror, run_sums, sampled_sums, sums_of
 
 TAUS = (0.0, 2.0, 10.0, 40.0, 200.0)
 Pair = tuple[Sampled, Sums]
@@ -80,6 +79,9 @@ def test_bounds_are_above_what_networks_do(pair: Pair) -> None:
 
 
 def test_two_target_words_never_part_further_than_their_start_allows() -> None:
-    scale, taus = setting.condition_one(4, 10**15, 4, 1e-3), (0.0, 40.0, 1e3, 1e6, 1e12)
+    scale, taus = setting.condition_one(4, 10**15, 4, 1e-3), (0.0, 2.0, 40.0, 1e3, 1e6, 1e12)
     for run in sampled_sums(Laboratory(), 24, 4, scale, tuple(range(10)), taus):
-        assert (mirror_gap(run) <= 1 + 1e-9).all()
+        gap = mirror(run)
+        assert (np.diff(gap) <= 1e-6 * gap[0]).all() and gap[-1] < 0.9 * gap[0]
+        assert (np.abs(run.G[:, 0] - run.G[:, 1]) <= gap).all()
+        assert (np.abs(np.log(run.S[2] / run.S[3])) <= 2 * gap + 1e-9).all()
