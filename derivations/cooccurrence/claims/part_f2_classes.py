@@ -15,7 +15,7 @@ from ..laboratory import Laboratory
 from ..special.phase_one_bounds import Bounds, Cell, mean_slope
 from ..special.phases import PhaseTwo
 from ..special.phases import phase_two as predicate
-from ..special.sample_sums import Sums, irrelevant_start
+from ..special.sample_sums import Sums, mirror
 from .book import book
 from .common_hypotheses import PHASES
 from .common_late import (
@@ -27,11 +27,11 @@ from .common_late import (
     small_items,
     time_points,
 )
-from .common_runs import ALL, SIZES, T1, always, late, likely, ordered, phase_two
+from .common_runs import ALL, T1, always, late, likely, ordered, phase_two
 from .part_c2_sub_network import beta_rate
 from .part_e2_terms import EVENTS, at_most, certain, even
 from .part_e3_half_way import SANDWICH
-from .part_e4_classes import PAIRS, softmax_speed
+from .part_e4_classes import softmax_speed
 from .part_e5_theorem import beta_bounds
 
 MATRICES = ("m", "m1", "c0")  # paths of networks with path matrices
@@ -93,7 +93,7 @@ def phase_two_holds(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["F.1", "E.25", "E.12", "E.5", "E.10", "E.24", "E.21", "E.27"],
     statement=r"\text{Phase 2 in Definition F.1 is well defined}",
-    reading="At T_1 all conditions of F.1 are met, each below 0.9 of what is allowed (10 for the irrelevant part); along n, L at infinite width.",
+    reading="At T_1 each condition of F.1 is below 0.9 of what is allowed (10 for the irrelevant part); along n, L at infinite width, (a)-(e) powers of 1/m.",
 )
 def phase_two_begins(lab: Laboratory) -> Verdict:
     """The predicate at T_1."""
@@ -158,7 +158,7 @@ def spread(run: Any) -> np.ndarray:
     hypotheses=PHASES,
     uses=["F.1"],
     statement=r"i,j\in I_c:\ \max g_i^{(t)}/g_j^{(t)}\le O(1)\quad(t\in[T_1,T_2])",
-    reading="Networks up to tau = 10^3, infinite width up to 10^30: log(g_i/g_j) is at most 2 max|F(0)| <= 0.02, as proved for m to infinity.",
+    reading="Networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4: log(g_i/g_j) <= 2 max|F(0)| <= 0.02, proved for m to infinity.",
 )
 def inside_class(lab: Laboratory) -> Verdict:
     """log of the largest ratio of two samples of a class against what the start allows."""
@@ -184,7 +184,7 @@ def inside_class(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.5", "F.1", "C.2", "E.27"],
     statement=r"\partial_t\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\tfrac{2m_1}n\sum_ig_iy_iF_i>0,\quad\sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Omega(\sigma_1^2mm_1)",
-    reading="The identity is Eq. (5); it is positive as all margins are, up to tau = 10^3; along n and L at infinite width.",
+    reading="Eq. (5); positive as all margins are, up to tau = 10^3, along n, L at infinite width; beta(0), hence the size, knows neither n nor L.",
 )
 def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     """Eq. (5), and beta along networks."""
@@ -195,7 +195,7 @@ def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
     def size(run: Any) -> np.ndarray:
         return run.scale.B / late(run, run.beta)
 
-    because = "beta starts within a tenth of its mean (E.27, certified at T_1) and grows"
+    because = "beta starts within a tenth of its mean (E.27, certified at T_1) and grows, by a power of 1/m of it (F.9)"
     return {
         "identity": beta_rate(lab),
         "positive": likely(
@@ -208,24 +208,22 @@ def beta_grows(lab: Laboratory) -> dict[str, Verdict]:
             POSITIVE,
         ),
         "size": ordered(lab, "sigma_1^2 m m_1 over beta", size, along=MATRICES, part=phase_two, why=POSITIVE)
-        & always(lab, "sigma_1^2 m m_1 over beta", size, 0, 10 / 9, because, along=SIZES, why=POSITIVE),
+        & always(lab, "sigma_1^2 m m_1 over beta", size, 1 / 2, 10 / 9, because, along=MATRICES, why=POSITIVE),
     }
 
 
 def imbalance(run: Any) -> np.ndarray:
-    """|S_2 - S_3| / min(S_2, S_3) in phase 2, over max |F(0)| of the network and n / min(S_2, S_3) at T_1."""
-    least = np.minimum(run.S[2], run.S[3])
-    allowed = np.abs(run.outputs[0]).max() * run.n / late(run, least)[0]
-    return late(run, np.abs(run.S[2] - run.S[3]) / least) / allowed
+    """|log(S_2/S_3)| in phase 2 over 2B(0): the quotient of Lemma F.5 is at most e^(2B(0)) - 1 where this is at most 1."""
+    return late(run, np.abs(np.log(run.S[2] / run.S[3]))) / (2 * mirror(run)[0])
 
 
 def balance(lab: Laboratory) -> Verdict:
     """The quotient is a small constant, whatever the parameters."""
-    because = f"at T_1 |S_2 - S_3|/n is at most {PAIRS:.2g} max|F(0)| (E.21, proved for m to infinity), the constant of T_1, and that it is kept later is what is looked at"
-    tried = "tried: (12) at equality bounds the ratio by 1 + 3(q - 1) (F.5-bound, proved), with q - 1 <= exp(-yF) only, which is no C << 1 at T_1"
-    what = "|S_2 - S_3|/min(S_2, S_3) over max|F(0)| and n/min(S_2, S_3) at T_1"
+    because = f"paired outputs differ by at most |G_1 - G_2| + |H_i - H_j| <= 2B: {NEVER_GROWS}"
+    tried = "tried: for m to infinity it is proved, for all t, n and L, with C = e^(2B(0)) - 1; at finite m attention and beta add a force that was not bounded after T_1"
+    what = "|log(S_2/S_3)| over 2B(0)"
     seen = over_networks(lab, what, time_points(lab), lambda r, p: at_time(r, imbalance(r), p["tau"]))
-    return always(lab, what, imbalance, 0, PAIRS, because, along=ALL, why=tried) & seen.between(0, PAIRS, because)
+    return always(lab, what, imbalance, 0, 1.01, because, along=ALL, why=tried) & seen.between(0, 1.01, because)
 
 
 @book.claim(
@@ -237,7 +235,7 @@ def balance(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.12", "F.5-proof", "F.5-bound", "F.1"],
     statement=r"\exists C\ll1:\ \frac{|\sum_{I_2}g_i-\sum_{I_3}g_i|}{\min(\sum_{I_2}g_i,\sum_{I_3}g_i)}\le C\quad(t\in[T_1,T_2])",
-    reading="C = 0.45 max|F(0)| n/S_2 at T_1, at most 0.13 by D.8; networks up to tau = 10^3, infinite width up to 10^30.",
+    reading="C = exp(2B(0))-1 <= 0.021, B of F.7, proved for m to infinity; networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4.",
 )
 def one_target_balance(lab: Laboratory) -> Verdict:
     """The quotient along networks."""
@@ -296,9 +294,9 @@ def quotients(lab: Laboratory, names: tuple[str, ...]) -> dict[str, Verdict]:
     return parts
 
 
-RATES_NEAR = "dG_1/dG_2 is 1 + (S_3 - S_2)/(S_1 - S_3), where |S_3 - S_2| is at most 0.13 S_2 (F.5) and S_2 at most 3 (S_1 - S_3) as R <= 2: 0.39, and 1/0.61 for the inverse"
-VALUES_NEAR = "G_1 - G_2 is at most its start (the next number), below 1/10 there, and G_2 is at least 1/2 at T_1 (E.27) and grows"
-CONTRACTS = "the flow for m to infinity is that of a convex loss, so two runs never part: of a run and its mirror image under mu1 <-> mu2 this is |G_1 - G_2|^2 + sum (H_i - H_j)^2/(L - 2) over pairs of I_2 and I_3; a percent for m^(-1/2)"
+NEVER_GROWS = "for m to infinity B = max(|G_1 - G_2|, max|H_i - H_j|) over pairs of I_2 and I_3 never grows, since the rate of the largest has the opposite sign; a percent for m^(-1/2)"
+RATES_NEAR = "follows from F.5 and the sandwich: for S_3 <= S_2, dG_1/dG_2 is 1 + (S_3 - S_2)/(S_1 - S_3) with |S_3 - S_2| <= 0.021 S_3 and S_2 <= 3 (S_1 - S_3) as R <= 2, else the inverse; 1/2 and 2 are far away"
+VALUES_NEAR = "|G_1 - G_2| is at most B(0) (the next number), 0.01 under the bound of D.8, and G_2 is at least 1/2 at T_1 (E.27) and grows"
 
 
 def equal_targets(lab: Laboratory, what: str, values: Callable[[Any], np.ndarray], because: str, why: str) -> Verdict:
@@ -310,19 +308,16 @@ def equal_targets(lab: Laboratory, what: str, values: Callable[[Any], np.ndarray
     found = always(lab, what, ratio, 0.5, 2, because, along=ALL, why=why)
     points = time_points(lab)
     seen = over_networks(lab, what, points, lambda r, p: at_time(r, ratio(r), p["tau"]))
-    return found & seen.between(0.5, 2, because) & as_derived(lab, points[0], 1e7)
+    return found & seen.between(0.5, 2, because) & as_derived(lab, points[0])
 
 
 def mirror_gap(run: Any) -> np.ndarray:
-    """|G_1 - G_2| in phase 2 over its bound, the distance of the start from its mirror image."""
-    first = run.rest[0] if isinstance(run, Sums) else irrelevant_start(run)
-    pairs = first[run.classes[2]] - first[run.classes[3]]
-    start = (run.G[0, 0] - run.G[0, 1]) ** 2 + (pairs**2).sum() / (run.L - 2)
-    return late(run, np.abs(run.G[:, 0] - run.G[:, 1]) / np.sqrt(start))
+    """B, which bounds |G_1 - G_2|, in phase 2 over its start."""
+    return late(run, mirror(run) / mirror(run)[0])
 
 
 def late_sandwich(lab: Laboratory) -> Verdict:
-    """1 + C <= R <= 2(1 - C) along networks with high probability, and at infinite width up to tau = 10^30."""
+    """1 + C <= R <= 2(1 - C) along networks with high probability, and at infinite width up to tau = m^2."""
 
     def R(run: Any) -> np.ndarray:
         return late(run, run.R())
@@ -350,7 +345,7 @@ def late_sandwich(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["Eq.13", "Eq.14", "Eq.15", "Eq.16", "F.6-proof/c", "F.6-root", "F.5", "E.19", "F.1", "Beyond.level3"],
     statement=r"\tfrac{\sum_{[n]}g_i}{S_2+S_3+S_4-S_1},\ \tfrac{\sum_{[n]}g_i}{S_1-S_2},\ \tfrac{\sum_{[n]}g_i}{S_1-S_3}=O(1),\ \tfrac{\dot G(\mu_1)}{\dot G(\mu_2)}=\Theta(1),\ (1+C)\max(\dot G(\mu_1),\dot G(\mu_2))\le-\dot G(\mu_3)\le(1-C)(\dot G(\mu_1)+\dot G(\mu_2))",
-    reading="C = 0.1; networks up to tau = 10^3, infinite width up to 10^30; E.19 supplies R(T_1) < 2, which R(T_1) in [1, 3] does not.",
+    reading="C = 0.1; networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4; E.19 supplies R(T_1) < 2, [1, 3] is not enough.",
 )
 def balancing(lab: Laboratory) -> dict[str, Verdict]:
     """All five parts."""
@@ -374,7 +369,7 @@ def balancing_again(lab: Laboratory) -> dict[str, Verdict]:
     return quotients(lab, ("common word", "mu1", "sandwich"))
 
 
-INTEGRATED = "tried: the sandwich of F.6 integrates to bounds of G_1/-G_3 from the values at T_1 (E.27), and G_1 - G_2 does not grow for n to infinity; F.6 and E.27 are measured"
+INTEGRATED = "tried: the sandwich of F.6 integrates to bounds of G_1/-G_3 from the values at T_1 (E.27), and |G_1 - G_2| <= B(0) is proved for m to infinity; F.6 and E.27 are measured"
 
 
 @book.claim(
@@ -386,15 +381,15 @@ INTEGRATED = "tried: the sandwich of F.6 integrates to bounds of G_1/-G_3 from t
     hypotheses=PHASES,
     uses=["F.6", "E.27", "Beyond.level3"],
     statement=r"\tfrac{G(\mu_1)}{G(\mu_2)},\ \tfrac{G(\mu_1)}{-G(\mu_3)},\ \tfrac{G(\mu_2)}{-G(\mu_3)}=\Theta(1)\quad(t\in[T_1,T_2])",
-    reading="Networks up to tau = 10^3, infinite width up to 10^30; the limit is 2/3 for n to infinity by Beyond.svm.",
+    reading="B = max(|G_1-G_2|,|H_i-H_j|), H_i over irrelevant words, never grows; networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4; limit 2/3.",
 )
 def comparable(lab: Laboratory) -> dict[str, Verdict]:
-    """Ratios along networks, and at infinite width up to tau = 10^30; G_1 = G_2 but for the start."""
-    what = "|G_1 - G_2| over its bound by the start"
-    same = always(lab, what, mirror_gap, 0, 1.01, CONTRACTS, along=ALL, why=INTEGRATED)
+    """Ratios along networks, and at infinite width up to tau = m^2; G_1 = G_2 but for the start."""
+    what = "B = max(|G_1 - G_2|, max|H_i - H_j|) over its start"
+    same = always(lab, what, mirror_gap, 0, 1.01, NEVER_GROWS, along=ALL, why=INTEGRATED)
     seen = over_networks(lab, what, time_points(lab), lambda r, p: at_time(r, mirror_gap(r), p["tau"]))
     near = equal_targets(lab, "G_1/G_2", lambda r: r.G, VALUES_NEAR, INTEGRATED)
-    parts = {"G_1/G_2": near & same & seen.between(0, 1.01, CONTRACTS)}
+    parts = {"G_1/G_2": near & same & seen.between(0, 1.01, NEVER_GROWS)}
     for name, i in (("G_1/-G_3", 0), ("G_2/-G_3", 1)):
 
         def ratio(run: Any, i: int = i) -> np.ndarray:

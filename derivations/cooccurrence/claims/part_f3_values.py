@@ -13,7 +13,16 @@ from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
 from .book import book, toy_gram
 from .common_hypotheses import PHASES, TIED
-from .common_late import as_derived, at_hitting, at_time, hitting_time, irrelevant_part, over_networks, tied_points
+from .common_late import (
+    as_derived,
+    at_hitting,
+    at_time,
+    hitting_time,
+    irrelevant_part,
+    longer,
+    over_networks,
+    tied_points,
+)
 from .common_runs import ALL, SEEDS, T1, late, ordered, path, phase_two, scale_at
 from .part_b_c_system import values
 from .part_f2_classes import beta_gain, beta_grows
@@ -48,7 +57,7 @@ def beta_change(run: Any) -> np.ndarray:
     hypotheses=PHASES,
     uses=["F.4", "F.8"],
     statement=r"\Big|\sum_{j_1,j_2}\langle a_{j_1}w_{j_1}^{(T_2)},a_{j_2}w_{j_2}^{(T_2)}\rangle-\sum_{j_1,j_2}\langle a_{j_1}w_{j_1}^{(T_1)},a_{j_2}w_{j_2}^{(T_1)}\rangle\Big|\le\widetilde O(\tfrac{m_1}m)",
-    reading="Networks up to tau = 10^3 with log^2(m) for the tilde; infinite width up to tau = m^2, where it is below 17 ln^2(tau) m_1/beta.",
+    reading="Networks to tau = 10^3, log^2(m) for the tilde; infinite width to m^2 at n = 630, L = 4, where it is below 17 ln^2(tau) m_1/beta.",
 )
 def beta_total(lab: Laboratory) -> Verdict:
     """Networks over m, and the quadrature."""
@@ -65,7 +74,7 @@ def beta_total(lab: Laboratory) -> Verdict:
     hypotheses=PHASES,
     uses=["F.4", "F.8", "F.1"],
     statement=r"\sum\langle a_{j_1}w_{j_1}^{(t)},a_{j_2}w_{j_2}^{(t)}\rangle-\sum\langle a_{j_1}w_{j_1}^{(T_1)},a_{j_2}w_{j_2}^{(T_1)}\rangle=O\big(\tfrac{m_1\log m\log t}{\sigma_1^2mm_1}\big)=O\big(\tfrac{m_1\log^2m}{\sigma_1^2mm_1}\big),\ \sum\langle\cdot,\cdot\rangle=\Theta(\sigma_1^2mm_1)",
-    reading="log t is read as log of t in units of 1/beta; times up to poly(m).",
+    reading="log t is read as log of t in units of 1/beta; networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4.",
 )
 def beta_in_time(lab: Laboratory) -> dict[str, Verdict]:
     """The change in its named logarithms, and the size of F.4."""
@@ -87,7 +96,7 @@ def beta_in_time(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=PHASES,
     uses=["C.3", "F.8", "F.1"],
     statement=r"\partial_t\mu^\top W_V^\top W_V\nu=G(\nu)\tfrac1n\sum_{i\ni\mu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\mu}+G(\mu)\tfrac1n\sum_{i\ni\nu}g_iy_i\sum_lp_{q\leftarrow l,k\leftarrow\nu},\quad\max_{\mu,\nu}|\mu^\top W_V^\top W_V\nu-\mu^\top W_V^{(T_1)\top}W_V^{(T_1)}\nu|\le O\big(\tfrac{\log m\log t}{\sigma_1^2mm_1}\big)",
-    reading="log t as in F.10; networks up to tau = 10^3, infinite width up to tau = m^2, where it is below 9 ln^2(tau)/beta.",
+    reading="log t as in F.10; networks to tau = 10^3, infinite width to m^2 at n = 630, L = 4, where it is below 9 ln^2(tau)/beta.",
 )
 def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
     """The identity, networks over m, and quadratures."""
@@ -123,7 +132,7 @@ def w_gradient(lab: Laboratory) -> Verdict:
 
     def inner(run: Any) -> np.ndarray:
         if isinstance(run, Sums):  # the value Gram matrix is sigma_0^2 m times the identity
-            return late(run, np.abs(run.G_rate).max(axis=1) / run.g.mean(axis=1))
+            return late(run, np.abs(np.hstack([run.G_rate[:, :3], run.alone])).max(axis=1) / run.g.mean(axis=1))
         size = np.abs(run.scale.m1 * np.einsum("kab,kb->ka", run.tables["VV"], run.forces[0])).max(axis=1)
         share = run.scale.m1 * run.scale.k0 / run.scale.B  # c_0^2 m_1 / (L m)
         return late(run, size / run.beta / run.g.mean(axis=1) / share)
@@ -175,18 +184,22 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(*PHASES, TIED),
     uses=["F.3", "F.14", "F.1", "Beyond.level3"],
     statement=r"\Big|\sum_{l_1}\sum_{l_2:X_{l_2}\in\{\mu_k\}_{k\ge4}}G^{(t)}(X_{l_2}^{(i)})p^{(t,i)}_{q\leftarrow l_1,k\leftarrow l_2}\Big|\le O(1)\quad(t\in[T_1,T_2])",
-    reading="Infinite width, random starts, at the time of loss = 1/m^2: at most 32 (L/n) log(tau), which is O(1) for n >= L^2 log m.",
+    reading="Infinite width at loss 1/m^2, n = 630, L = 4 (to L = 32 from zero): at most 32 (L/n) log(tau), O(1) for n >= L^2 log m.",
 )
 def irrelevant_bound(lab: Laboratory) -> Verdict:
-    """The part at the time of loss = 1/m^2 over (L/n) log(t), which n >= L^2 log m makes O(1)."""
+    """The part at the time of loss = 1/m^2 over (L/n) log(t), which n >= L^2 log m makes O(1).
+
+    The rate of each sum has the sign of y_i, so that on [T_1, T*] it is largest at an end.
+    """
 
     def part(run: Any, p: Any) -> float:
         end = hitting_time(run, p["m"])
         return at_time(run, late(run, irrelevant_part(run)), end) * p["n"] / (p["L"] * np.log(end))
 
-    seen = at_hitting(lab, "the irrelevant part at T*, over (L/n) log(tau),", part)
+    what = "the irrelevant part at T*, over (L/n) log(tau),"
+    seen, long = at_hitting(lab, what, part), longer(lab, what, part).between(0, 31.5, THIRTY)
     tried = "tried: it grows like (L/n) log(t) by F.14, so that n >= L^2 log m is enough; F.14 is measured"
-    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & as_derived(lab, seen.points[0])
+    found = seen.order("m", 0, "O") & seen.between(0, 31.5, THIRTY) & long & as_derived(lab, seen.points[0])
     return found.adding(why_measured=tried)
 
 

@@ -28,7 +28,7 @@ def _mean_force(run: Sums, kind: int, query: int) -> np.ndarray:
     places = run.classes[kind]
     has = run.has[places[0]]
     free = run.L - has.sum()
-    own = run.pull[:, places] * (run.rest[:, places] - free * run.outputs[:, places] / run.L)
+    own = run.alone[:, places] * (run.rest[:, places] - free * run.outputs[:, places] / run.L)
     return np.asarray(((run.forces[:, :, query] @ has)[:, None] + own) / run.L)
 
 
@@ -37,7 +37,7 @@ def softmax_rate(run: Sums, kind: int, query: int, key: int | None) -> np.ndarra
     places = run.classes[kind]
     if key is None:
         free = run.L - run.has[places[0]].sum()
-        force = run.pull[:, places] * (run.rest[:, places] / free - run.outputs[:, places] / run.L)
+        force = run.alone[:, places] * (run.rest[:, places] / free - run.outputs[:, places] / run.L)
     else:
         force = run.forces[:, key, query][:, None]
     return np.asarray((force - _mean_force(run, kind, query)) * 2 * run.scale.k0 / (run.L**2 * float(run.scale.m)))
@@ -65,7 +65,7 @@ def attention_pull(run: Any) -> np.ndarray:
     found = []
     for places in run.classes.values():
         has = run.has[places[0]]
-        free, mean, pull = run.L - has.sum(), run.outputs[:, places] / run.L, run.pull[:, places]
+        free, mean, pull = run.L - has.sum(), run.outputs[:, places] / run.L, run.alone[:, places]
         gaps = (run.special[:, :, None] - mean[:, None, :]) * has[:, None]  # time, special word, sample
         rest = pull * (run.rest[:, places] - free * mean) ** 2 / free
         targets = np.einsum("khi,khq,q->ki", gaps, run.forces, has) + has.sum() * rest

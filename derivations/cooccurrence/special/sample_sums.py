@@ -10,10 +10,15 @@ special words are those of leading order in 1/m, and so is the gain of beta, :ma
 :math:`\dot G=\beta\xi`. Labels and weights are those of a laboratory; the runs are compared with path matrices at one
 size. Time is :math:`\log(1+\tau)` for the solver, so that :math:`\tau=m^2` is near. Floats only: measurements.
 
-Two facts of this flow give constants before a run. Two samples of a class differ by :math:`H_i-H_j`, whose rate has the
+Three facts of this flow give constants. Two samples of a class differ by :math:`H_i-H_j`, whose rate has the
 opposite sign: :math:`|F_i-F_j|` never grows. A sample of I2 and one of I3 that are paired differ by e, and
 :math:`|e_i'|\le\tfrac1n\sum_{I_2}\tfrac14|e_j|` where e_i is largest in size, so that the largest grows by
-:math:`e^{\tau/24}` at most.
+:math:`e^{\tau/24}` at most. With :math:`D=G_1-G_2`, :math:`h_i=H_i-H_j` and slopes :math:`c_i\ge0`,
+
+.. math::  D'=-\frac1n\sum_{I_2}c_i(D+h_i),\qquad h_i'=-\frac{L-2}n\,c_i(D+h_i) ,
+
+so that the largest of :math:`|D|,|h_i|` never grows (`mirror`): where one is the largest in size, its rate has the
+opposite sign. It bounds :math:`|G_1-G_2|` and half of :math:`|\log S_2/S_3|` for all times, whatever n and L.
 """
 
 from __future__ import annotations
@@ -50,6 +55,7 @@ class Sums:
     classes: dict[int, np.ndarray]
     L: int
     scale: Scales
+    own: float = 1.0  # weight of a sample of its own: 6/n where six stand for n alike, 0 for n to infinity
 
     def kept(self, keep: slice) -> Sums:
         """The same run at some of its times."""
@@ -89,6 +95,11 @@ class Sums:
     def pull(self) -> np.ndarray:
         """g_i y_i over n, (k, n)."""
         return np.asarray(self.g * self.labels * self.weights)
+
+    @property
+    def alone(self) -> np.ndarray:
+        """What one sample adds to the sums over samples, (k, n): zero in the limit n to infinity."""
+        return self.own * self.pull
 
     @cached_property
     def G(self) -> np.ndarray:
@@ -159,12 +170,12 @@ def run_sums(
     scale: Scales,
     starts: np.ndarray,
     taus: tuple[float, ...],
-    still: bool = False,
+    own: float = 1.0,
     rtol: float = RTOL,
 ) -> list[Sums]:
-    """Runs from `starts` (seeds, 3 + n), all together, at `taus`; with `still` irrelevant words do not move."""
+    """Runs from `starts` (seeds, 3 + n), all together, at `taus`; a sample counts `own` times for its own words."""
     has, labels, weights, classes = _frame(lab, n)
-    free = 0.0 if still else L - has.sum(axis=1)
+    free = own * (L - has.sum(axis=1))
     count = len(starts)
 
     signed, pulls = -labels, labels * weights
@@ -185,13 +196,13 @@ def run_sums(
     if not run.success or not np.isfinite(run.y).all():
         raise IntegrationError(f"the networks do not reach tau = {taus[-1]}: {run.message}")
     x = run.y.T.reshape(len(taus), count, 3 + n)
-    return [Sums(times, x[:, s, :3], x[:, s, 3:], has, labels, weights, classes, L, scale) for s in range(count)]
+    return [Sums(times, x[:, s, :3], x[:, s, 3:], has, labels, weights, classes, L, scale, own) for s in range(count)]
 
 
 @computed_once
-def limit_sums(lab: Laboratory, L: int, scale: Scales, taus: tuple[float, ...]) -> Sums:
-    """The limit n to infinity from zero: one sample in six of each kind, irrelevant words at rest."""
-    return run_sums(lab, 6, L, scale, np.zeros((1, 9)), taus, still=True)[0]
+def limit_sums(lab: Laboratory, L: int, scale: Scales, taus: tuple[float, ...], n: float = np.inf) -> Sums:
+    """From zero at any n, or n to infinity: six samples are the shares of the classes, each stands for n/6 alike."""
+    return run_sums(lab, 6, L, scale, np.zeros((1, 9)), taus, own=6 / n)[0]
 
 
 @computed_once
@@ -207,12 +218,21 @@ def sampled_sums(
     return run_sums(lab, n, L, scale, np.array(starts), taus, rtol=SAMPLED if taus[-1] < 1e9 else LONG)
 
 
-def irrelevant_start(run: Any) -> np.ndarray:
-    """Sums of G over the irrelevant words of each sample at the start of a course, (n,)."""
-    return np.asarray(np.where(run.tokens >= 3, run.G[0][run.tokens], 0.0).sum(axis=1))
+def irrelevant_sums(run: Any) -> np.ndarray:
+    """Sums of G over the irrelevant words of each sample, (k, n)."""
+    if isinstance(run, Sums):
+        return run.rest
+    return np.asarray(np.where(run.tokens >= 3, run.G[:, run.tokens], 0.0).sum(axis=2))
+
+
+def mirror(run: Any) -> np.ndarray:
+    """The largest of |G_1 - G_2| and |H_i - H_j| over pairs of I_2 and I_3, (k,): how far mu1 and mu2 are apart."""
+    rest = irrelevant_sums(run)
+    pairs = np.abs(rest[:, run.classes[2]] - rest[:, run.classes[3]]).max(axis=1)
+    return np.maximum(np.abs(run.G[:, 0] - run.G[:, 1]), pairs)
 
 
 def sums_of(lab: Laboratory, run: Any) -> Sums:
     """The network of infinite width that starts from the sub-network values of a course."""
-    start = np.concatenate([run.G[0, :3], irrelevant_start(run)])[None]
+    start = np.concatenate([run.G[0, :3], irrelevant_sums(run)[0]])[None]
     return run_sums(lab, run.n, run.L, run.scale, start, tuple(run.taus.tolist()))[0]

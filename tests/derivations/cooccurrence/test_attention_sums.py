@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from derivations.cooccurrence import setting
-from derivations.cooccurrence.claims.part_f2_classes import mirror_gap
 from derivations.cooccurrence.laboratory import Laboratory
 from derivations.cooccurrence.special.attention_sums import (
     attention_pull,
@@ -21,7 +20,7 @@ from derivations.cooccurrence.special.attention_sums import (
     softmax_rate,
 )
 from derivations.cooccurrence.special.ensembles import Sampled, attention_change, ensemble
-from derivations.cooccurrence.special.sample_sums import Sums, sampled_sums, sums_of
+from derivations.cooccurrence.special.sample_sums import Sums, limit_sums, mirror, run_sums, sampled_sums, sums_of
 
 TAUS = (0.0, 2.0, 10.0, 40.0, 200.0)
 Pair = tuple[Sampled, Sums]
@@ -53,6 +52,20 @@ def test_softmax_rates_are_those_of_path_matrices(pair: Pair, key: int) -> None:
     assert np.abs(own - np.transpose(rows))[1:].max() < 1e-5 * np.abs(own).max()
 
 
+@pytest.mark.parametrize(("kind", "key"), [(1, 1), (1, 2), (2, 2), (2, None)])
+def test_softmax_rates_tend_to_those_of_the_limit_like_one_over_n(kind: int, key: int | None) -> None:
+    lab, scale = Laboratory(), setting.condition_one(4, 1e25, 16, 3e-5)
+
+    def rate(n: float) -> np.ndarray:
+        run = limit_sums(lab, 4, scale, TAUS, n)
+        return softmax_rate(run, kind, 0, key)[1:, 0] / run.loss[1:]
+
+    drawn = run_sums(lab, 60, 4, scale, np.zeros((1, 63)), TAUS)[0]
+    assert softmax_rate(drawn, kind, 0, key)[1:, 0] / drawn.loss[1:] == pytest.approx(rate(60), rel=1e-6)
+    gaps = [np.abs(rate(n) - rate(np.inf)).max() for n in (600, 6000, 60_000)]
+    assert gaps[0] > 9 * gaps[1] > 81 * gaps[2] > 0
+
+
 def test_bounds_are_above_what_networks_do(pair: Pair) -> None:
     wide, sums = pair
     moved = np.abs(attention_change(wide)).max(axis=(1, 2, 3))
@@ -66,6 +79,9 @@ def test_bounds_are_above_what_networks_do(pair: Pair) -> None:
 
 
 def test_two_target_words_never_part_further_than_their_start_allows() -> None:
-    scale, taus = setting.condition_one(4, 10**15, 4, 1e-3), (0.0, 40.0, 1e3, 1e6, 1e12)
+    scale, taus = setting.condition_one(4, 10**15, 4, 1e-3), (0.0, 2.0, 40.0, 1e3, 1e6, 1e12)
     for run in sampled_sums(Laboratory(), 24, 4, scale, tuple(range(10)), taus):
-        assert (mirror_gap(run) <= 1 + 1e-9).all()
+        gap = mirror(run)
+        assert (np.diff(gap) <= 1e-6 * gap[0]).all() and gap[-1] < 0.9 * gap[0]
+        assert (np.abs(run.G[:, 0] - run.G[:, 1]) <= gap).all()
+        assert (np.abs(np.log(run.S[2] / run.S[3])) <= 2 * gap + 1e-9).all()
