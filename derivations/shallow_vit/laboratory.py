@@ -8,7 +8,7 @@ gradient steps are made of these, and are broken in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,14 +28,12 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     graph,
-    iterate,
     laboratory_part,
     relu,
     sym,
 )
 
 from . import dynamics
-from .dynamics import half_positive
 from .setting import Case, Features
 from .special import class_network, many_networks, network, sparsify
 from .special.class_network import Counts, Forces, Run, State
@@ -148,11 +146,10 @@ class Laboratory(BaseLaboratory):
         return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
     @computed_once
-    def heads(self, readout: tuple[Any, ...], data: Data, width: int, step: bool = False) -> Flow:
+    def heads(self, readout: tuple[Any, ...], data: Data, width: int) -> Flow:
         """Two heads in one layer, Eq. (240), in coordinates: matrices O_h1, O_h2, V_h1 and so on."""
         f = self._model(len(data.words), readout, sides=dynamics.axes(width, width), heads=HEADS)
-        derive = gradient_descent if step else gradient_flow
-        return self.mutation.equations(derive(f, self.counting().distribution(data), self._loss()))
+        return self.mutation.equations(gradient_flow(f, self.counting().distribution(data), self._loss()))
 
     def two_heads(self, leaf: str) -> tuple[np.ndarray, np.ndarray]:
         """One matrix of both heads of the toy and its rates, (head, row, column)."""
@@ -245,20 +242,6 @@ class Laboratory(BaseLaboratory):
         state = many_networks.starts(case, seeds, self.start())
         options |= {"rules": self.rules(), "speeds": self._read_speeds(), "counting": counting}
         return many_networks.train_many(case, law, shares, state, **options), seen
-
-    def train_heads(
-        self, weights: Mapping[str, np.ndarray], data: Data, eta: float, steps: int
-    ) -> dict[str, np.ndarray]:
-        """Matrices of both heads after gradient steps below the margin, half of the output weights positive."""
-        self._read_speeds()
-        m, width = weights["W_O.h1"].shape
-        flow = self.heads(tuple(half_positive(m)), data, width, step=True)
-        known = {"eta": eta, "Gamma": 1e9, "half": 0.5}
-        known = {name: known[name] for name in flow.system.parameters}
-        run = iterate(
-            flow.system, flow.initial_state(weights=weights), steps, known, record_every=steps, backend="block"
-        )
-        return flow.layout.unpack(run.end_state)
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""

@@ -23,16 +23,6 @@ REASONS = (
         "X4 Beyond.heads Beyond.noisy",
         "the matrices are conserved for every model, loss and data, and with keys and queries both reversed",
     ),
-    (
-        "minority weight scale linear hinge tokens flip start",
-        "Beyond.drift",
-        "the drift of the step is of first order in eta for every system that conserves these matrices",
-    ),
-    (
-        "minority weight tokens flip",
-        "Beyond.heads-drift",
-        "the drift of the step is of first order in eta for every system that conserves these matrices",
-    ),
     ("linear", "X5", "with all gates open a neuron without ReLU moves in the same way"),
     (
         "minority scale linear hinge tokens flip keys values neurons nuisance",
