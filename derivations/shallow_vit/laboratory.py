@@ -234,13 +234,23 @@ class Laboratory(BaseLaboratory):
         return replace(run, ideal=ideal)
 
     def train_many(
-        self, case: Case, law: many_networks.Law, shares: np.ndarray, seeds: Sequence[int], **options: Any
+        self,
+        case: Case,
+        law: many_networks.Law,
+        shares: np.ndarray,
+        seeds: Sequence[int],
+        variant: str = "",
+        **options: Any,
     ) -> tuple[many_networks.Trained, many_networks.Law]:
         """Networks with these seeds on training sets of a law, all at once; with them the law as it is trained on."""
-        counting = self.counting()
+        counting, merged = self.counting(), variant == "merged"
         seen = many_networks.Law(counting.tokens(law.counts), counting.label * law.y, law.chance)
         state = many_networks.starts(case, seeds, self.start())
-        options |= {"rules": self.rules(), "speeds": self._read_speeds(), "counting": counting}
+        if merged:
+            unit = np.broadcast_to(np.eye(case.M), (len(seeds), case.M, case.M))
+            state = replace(state, kappa=state.kappa @ state.rho.mT, rho=unit)
+        options |= {"rules": replace(self.rules(), logistic=variant == "logistic"), "merged": merged}
+        options |= {"speeds": self._read_speeds(_leaves(variant)), "counting": counting}
         return many_networks.train_many(case, law, shares, state, **options), seen
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:

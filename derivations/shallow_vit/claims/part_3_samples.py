@@ -203,7 +203,7 @@ def errors_and_iterations(lab: Laboratory) -> Verdict:
     Where the rise is within the scatter of the means there is no power, and sigma = O(1/M) bounds the range from above.
     """
     sizes = [p["sigma"] for p in lab.draw.along("sigma", 0.015, 0.15, 4)]
-    case = replace(BY_STEP, m_a=10, m_b=10, steps=3000)
+    case = replace(BY_STEP, m_a=10, m_b=10, eta=0.2, steps=3000)
     seen = mean_times(lab, [replace(case, sigma=x) for x in (0.0, *sizes)], MANY_STARTS)
     means, spread = seen.means, seen.values.std(axis=1, ddof=1) / np.sqrt(MANY_STARTS)
     rise = 1 - means[0] / means[1:]

@@ -155,10 +155,7 @@ def merged_sharpens_less(lab: Laboratory) -> Verdict:
     points = [point(SMALL, margin=margin) for margin in MARGINS]
     less, later, off = [], [], []
     for margin in MARGINS:
-        mean = {
-            kind: {k: np.mean([attention_at(lab, margin, seed, kind)[k] for seed in seeds]) for k in (*names, "eta_T")}
-            for kind in ("", "merged")
-        }
+        mean = {kind: attention_at(lab, margin, kind) for kind in ("", "merged")}
         ends = {kind: flow_to(margin, kind) for kind in mean}
         less.append(
             [mean[""][k] - mean["merged"][k] for k in names] + [ends[""][1][k] - ends["merged"][1][k] for k in names]
@@ -252,10 +249,7 @@ def logistic_runs(lab: Laboratory) -> Verdict:
         gaps.append(max(abs(smooth[k] - theory[k]) for k in ("rel_s", "rel_n", "rel")))
     seeds = lab.draw.seeds(SEEDS)
     off = [
-        [
-            np.mean([attention_at(lab, margin, seed, "logistic")[k] for seed in seeds]) - flow_to(margin, "")[1][k]
-            for k in ("rel_s", "rel_n", "rel")
-        ]
+        [attention_at(lab, margin, "logistic")[k] - flow_to(margin, "")[1][k] for k in ("rel_s", "rel_n", "rel")]
         for margin in MARGINS[:1]
     ]
     points = [point(SMALL, margin=margin) for margin in MARGINS]
