@@ -80,6 +80,10 @@ MUTATIONS = (
 EXPONENTIAL = Loss("exponential", graph.exp(-MARGIN))
 HEADS = ("h1", "h2")
 LONGEST = 60_000  # steps of one run
+BROKEN_SEEDS, BROKEN_PART = (
+    80,
+    4,
+)  # on a broken system: most seeds, and the part of the steps after which a run does not exist
 SIGNS = (sym("a"), -sym("a"))
 POSITIONS = ((sym("a1"), -sym("a2")), (sym("a3"), -sym("a4")))  # output weights of two positions
 
@@ -176,6 +180,15 @@ class Laboratory(BaseLaboratory):
 
     # ---- runs
 
+    @property
+    def most_seeds(self) -> int:
+        """Up to how many seeds a share is asked for: 640, and fewer on a system broken on purpose."""
+        return BROKEN_SEEDS if self.mutation.name else 640
+
+    def longest(self, case: Case) -> int:
+        """Steps after which a run does not exist."""
+        return min(case.steps // (BROKEN_PART if self.mutation.name else 1), LONGEST)
+
     def data(self, counts: Counts) -> Counts:
         """Samples as they are trained on."""
         counting = self.counting()
@@ -223,7 +236,7 @@ class Laboratory(BaseLaboratory):
             begun,
             record=every,
             keep=True,
-            steps=min(case.steps if steps is None else steps, LONGEST),
+            steps=self.longest(case) if steps is None else min(steps, LONGEST),
             stop=stop,
             rules=replace(self.rules(), logistic=variant == "logistic"),
             speeds=self._read_speeds(_leaves(variant)),
@@ -250,7 +263,7 @@ class Laboratory(BaseLaboratory):
             unit = np.broadcast_to(np.eye(case.M), (len(seeds), case.M, case.M))
             state = replace(state, kappa=state.kappa @ state.rho.mT, rho=unit)
         options |= {"rules": replace(self.rules(), logistic=variant == "logistic"), "merged": merged}
-        options |= {"speeds": self._read_speeds(_leaves(variant)), "counting": counting}
+        options |= {"speeds": self._read_speeds(_leaves(variant)), "counting": counting, "steps": self.longest(case)}
         return many_networks.train_many(case, law, shares, state, **options), seen
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
@@ -264,7 +277,8 @@ class Laboratory(BaseLaboratory):
         if counting.nuisance > 1:  # some of the discriminative tokens become the first nuisance pattern
             moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
             data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
-        return network.train(case, seed, data, net, steps=steps, rules=self.rules(), speeds=self._read_speeds())
+        limit = self.longest(case) if steps is None else steps
+        return network.train(case, seed, data, net, steps=limit, rules=self.rules(), speeds=self._read_speeds())
 
     def sparsified(self, rule: str, share: float, seed: int, case: Case, tests: int) -> float:
         """Test loss after a share of the tokens was removed by a rule."""

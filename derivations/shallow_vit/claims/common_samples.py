@@ -84,7 +84,8 @@ def small_risk(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Ver
         seen.update(zip(seeds, risks(lab, case, tuple(seeds)).tolist(), strict=True))
         return [seen[seed] < LEVEL for seed in seeds]
 
-    found = with_high_probability(f"the risk is below {LEVEL:g}", point(case), small, lab.draw, printed=0.99)
+    what = f"the risk is below {LEVEL:g}"
+    found = with_high_probability(what, point(case), small, lab.draw, printed=0.99, most=lab.most_seeds)
     zero = sum(risk == 0 for risk in seen.values()) / len(seen)
     return found.with_constants(**{f"share_with_zero_risk_at_{alpha:g}": round(zero, 3)})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -350,7 +350,11 @@ def in_every_run(
     case: Case = MAIN,
 ) -> Verdict:
     """Whether something is seen with high probability over starts."""
-    return with_high_probability(what, point(case), lambda seeds: [test(of(lab, seed)) for seed in seeds], lab.draw)
+
+    def trial(seeds: Sequence[int]) -> list[bool]:
+        return [test(of(lab, seed)) for seed in seeds]
+
+    return with_high_probability(what, point(case), trial, lab.draw, most=lab.most_seeds)
 
 
 def over_batches(
