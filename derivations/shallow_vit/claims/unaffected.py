@@ -36,7 +36,7 @@ REASONS = (
     ),
     (
         "minority",
-        "Rem.2 Rem.2-noise Eq.42 Eq.109-113 Eq.117-120 Beyond.symmetric Beyond.freeze Beyond.constant Beyond.condition",
+        "Prop.2 Rem.2 Rem.2-noise Eq.162-170 Eq.149-150 Eq.49-50 Eq.109-113 Beyond.theorem Beyond.symmetric Beyond.freeze Beyond.constant Beyond.condition",
         "labels and output weights exchange their roles: times, norms and attention stay, the signs are noticed elsewhere",
     ),
     (
@@ -50,24 +50,40 @@ REASONS = (
         "on two symmetric samples an exponential loss takes the same path at another speed",
     ),
     (
-        "weight hinge flip keys neurons nuisance start",
+        "hinge flip keys neurons nuisance start",
         "Lem.4",
         "gates of neurons with the right sign stay open, and those with the wrong sign close, at any speed of the equations",
     ),
     (
-        "weight flip keys neurons nuisance",
+        "flip keys neurons nuisance",
         "Eq.42",
         "silent neurons are revived by the first steps, which this leaves as they are",
     ),
     (
-        "scale flip keys nuisance",
+        "weight scale flip keys nuisance",
         "Eq.117-120",
         "silent neurons are revived by the first steps, which this leaves as they are",
     ),
     (
         "weight",
-        "Eq.60 Beyond.force Eq.109-113",
+        "Eq.109-113",
         "means over both classes, or the class that counts once alone, hardly notice that the other counts twice before the end",
+    ),
+    (
+        "weight",
+        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Beyond.margin Beyond.condition",
+        "the class that counts twice reaches its margin earlier; powers of eta, what falls and where attention goes stay",
+    ),
+    ("weight", "Eq.32", "the class of U counts twice, which makes the coefficient of its neurons larger"),
+    (
+        "weight",
+        "Eq.149-150 Eq.49-50",
+        "keys at alpha_# = 0.4 are pulled back before the first margin, whichever class counts more",
+    ),
+    (
+        "scale",
+        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Eq.162-170",
+        "logits at half their size change levels of attention, not powers of eta, what falls, or the sign of a motion",
     ),
     (
         "weight scale linear tokens flip keys values neurons nuisance",
