@@ -76,10 +76,21 @@ REASONS = (
     ),
     ("weight", "Eq.32", "the class of U counts twice, which makes the coefficient of its neurons larger"),
     (
-        "weight",
+        "weight scale linear",
         "Eq.149-150 Eq.49-50",
-        "keys at alpha_# = 0.4 are pulled back before the first margin, whichever class counts more",
+        "keys at alpha_# = 0.4 are pulled back by confusion queries, whichever class counts more, with half the logits and with all gates open",
     ),
+    (
+        "scale",
+        "Beyond.symmetric",
+        "logits move so little up to margin 1 that half their weight is within the scatter at this width",
+    ),
+    (
+        "linear",
+        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Beyond.condition",
+        "with all gates open the classes are still told apart; powers of eta, what falls and where attention goes stay",
+    ),
+    ("linear", "Eq.31 Eq.94-98", "the sign that Definition 2 lacks is that of a_i, with ReLU or without"),
     (
         "scale",
         "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Eq.162-170",
@@ -117,7 +128,7 @@ REASONS = (
         "the bounds on a step stay, and each of these is a flow in eta t that reaches its margin, so that T is of the order 1/eta",
     ),
     (
-        "scale neurons nuisance",
+        "neurons nuisance",
         "Eq.35",
         "the ratio of components stays within the tolerance, and no batch size changes it",
     ),
