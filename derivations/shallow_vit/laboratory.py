@@ -8,7 +8,7 @@ gradient steps are made of these, and are broken in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,14 +28,12 @@ from odesys import (
     gradient_descent,
     gradient_flow,
     graph,
-    iterate,
     laboratory_part,
     relu,
     sym,
 )
 
 from . import dynamics
-from .dynamics import half_positive
 from .setting import Case, Features
 from .special import class_network, many_networks, network, sparsify
 from .special.class_network import Counts, Forces, Run, State
@@ -82,6 +80,10 @@ MUTATIONS = (
 EXPONENTIAL = Loss("exponential", graph.exp(-MARGIN))
 HEADS = ("h1", "h2")
 LONGEST = 60_000  # steps of one run
+BROKEN_SEEDS, BROKEN_PART = (
+    80,
+    4,
+)  # on a broken system: most seeds, and the part of the steps after which a run does not exist
 SIGNS = (sym("a"), -sym("a"))
 POSITIONS = ((sym("a1"), -sym("a2")), (sym("a3"), -sym("a4")))  # output weights of two positions
 
@@ -148,11 +150,10 @@ class Laboratory(BaseLaboratory):
         return np.vectorize(made.system.equations.__getitem__, otypes=[object])(made.matrices[leaf])
 
     @computed_once
-    def heads(self, readout: tuple[Any, ...], data: Data, width: int, step: bool = False) -> Flow:
+    def heads(self, readout: tuple[Any, ...], data: Data, width: int) -> Flow:
         """Two heads in one layer, Eq. (240), in coordinates: matrices O_h1, O_h2, V_h1 and so on."""
         f = self._model(len(data.words), readout, sides=dynamics.axes(width, width), heads=HEADS)
-        derive = gradient_descent if step else gradient_flow
-        return self.mutation.equations(derive(f, self.counting().distribution(data), self._loss()))
+        return self.mutation.equations(gradient_flow(f, self.counting().distribution(data), self._loss()))
 
     def two_heads(self, leaf: str) -> tuple[np.ndarray, np.ndarray]:
         """One matrix of both heads of the toy and its rates, (head, row, column)."""
@@ -178,6 +179,15 @@ class Laboratory(BaseLaboratory):
         return self.mutation.equations(made).quotient(dynamics.generators(M, variant))
 
     # ---- runs
+
+    @property
+    def most_seeds(self) -> int:
+        """Up to how many seeds a share is asked for: 640, and fewer on a system broken on purpose."""
+        return BROKEN_SEEDS if self.mutation.name else 640
+
+    def longest(self, case: Case) -> int:
+        """Steps after which a run does not exist."""
+        return min(case.steps // (BROKEN_PART if self.mutation.name else 1), LONGEST)
 
     def data(self, counts: Counts) -> Counts:
         """Samples as they are trained on."""
@@ -226,7 +236,7 @@ class Laboratory(BaseLaboratory):
             begun,
             record=every,
             keep=True,
-            steps=min(case.steps if steps is None else steps, LONGEST),
+            steps=self.longest(case) if steps is None else min(steps, LONGEST),
             stop=stop,
             rules=replace(self.rules(), logistic=variant == "logistic"),
             speeds=self._read_speeds(_leaves(variant)),
@@ -237,28 +247,24 @@ class Laboratory(BaseLaboratory):
         return replace(run, ideal=ideal)
 
     def train_many(
-        self, case: Case, law: many_networks.Law, shares: np.ndarray, seeds: Sequence[int], **options: Any
+        self,
+        case: Case,
+        law: many_networks.Law,
+        shares: np.ndarray,
+        seeds: Sequence[int],
+        variant: str = "",
+        **options: Any,
     ) -> tuple[many_networks.Trained, many_networks.Law]:
         """Networks with these seeds on training sets of a law, all at once; with them the law as it is trained on."""
-        counting = self.counting()
+        counting, merged = self.counting(), variant == "merged"
         seen = many_networks.Law(counting.tokens(law.counts), counting.label * law.y, law.chance)
         state = many_networks.starts(case, seeds, self.start())
-        options |= {"rules": self.rules(), "speeds": self._read_speeds(), "counting": counting}
+        if merged:
+            unit = np.broadcast_to(np.eye(case.M), (len(seeds), case.M, case.M))
+            state = replace(state, kappa=state.kappa @ state.rho.mT, rho=unit)
+        options |= {"rules": replace(self.rules(), logistic=variant == "logistic"), "merged": merged}
+        options |= {"speeds": self._read_speeds(_leaves(variant)), "counting": counting, "steps": self.longest(case)}
         return many_networks.train_many(case, law, shares, state, **options), seen
-
-    def train_heads(
-        self, weights: Mapping[str, np.ndarray], data: Data, eta: float, steps: int
-    ) -> dict[str, np.ndarray]:
-        """Matrices of both heads after gradient steps below the margin, half of the output weights positive."""
-        self._read_speeds()
-        m, width = weights["W_O.h1"].shape
-        flow = self.heads(tuple(half_positive(m)), data, width, step=True)
-        known = {"eta": eta, "Gamma": 1e9, "half": 0.5}
-        known = {name: known[name] for name in flow.system.parameters}
-        run = iterate(
-            flow.system, flow.initial_state(weights=weights), steps, known, record_every=steps, backend="block"
-        )
-        return flow.layout.unpack(run.end_state)
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""
@@ -271,7 +277,8 @@ class Laboratory(BaseLaboratory):
         if counting.nuisance > 1:  # some of the discriminative tokens become the first nuisance pattern
             moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
             data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
-        return network.train(case, seed, data, net, steps=steps, rules=self.rules(), speeds=self._read_speeds())
+        limit = self.longest(case) if steps is None else steps
+        return network.train(case, seed, data, net, steps=limit, rules=self.rules(), speeds=self._read_speeds())
 
     def sparsified(self, rule: str, share: float, seed: int, case: Case, tests: int) -> float:
         """Test loss after a share of the tokens was removed by a rule."""

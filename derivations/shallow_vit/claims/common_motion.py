@@ -89,6 +89,24 @@ def bounded_motion(lab: Laboratory) -> Verdict:
     )
 
 
+def drift_of_step() -> Verdict:
+    """What a step x + eta r, y + eta p changes of x^2 - y^2: eta times its rate along the flow, and eta^2 (r^2 - p^2)."""
+    x, y, r, p, eta = (sym(name) for name in ("x", "y", "r", "p", "eta"))
+    after = (x + eta * r) ** 2 - (y + eta * p) ** 2
+    return identity({"a step": after - (x**2 - y**2) - 2 * eta * (x * r - y * p) - eta**2 * (r**2 - p**2)})
+
+
+def first_order(lab: Laboratory, conserved: Verdict) -> Verdict:
+    """The drift at fixed eta T of matrices that the flow conserves is O(eta): steps miss them by eta^2 times bounded rates."""
+    bound = bounded_motion(lab)
+    steps = bound.proof.steps if bound.proof is not None else ()
+    return (conserved & drift_of_step() & bound).proving(
+        *steps,
+        "the flow conserves the matrix, so the part of a step that is linear in eta is zero: what is left is eta^2 (r r' - p p') with the two rates r, p",
+        "at fixed eta T all norms are bounded free of eta, hence the rates: T = s/eta steps change the matrix by at most s eta max |r r' - p p'|",
+    )
+
+
 def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str) -> Verdict:
     """Refuted if the right side outgrows the left one as eta tends to 0, both as powers of 1/eta times constants."""
     bound = bounded_motion(lab)

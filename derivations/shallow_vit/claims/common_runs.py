@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -66,8 +66,9 @@ def before_end(run: Run) -> np.ndarray:
     return np.array([bool(np.all(made.found.margins < run.case.margin)) for made in run.made])
 
 
+@lru_cache(maxsize=1)
 def series(run: Run) -> dict[str, np.ndarray]:
-    """Arrays over the kept steps: w, v, C, G, A, h, S11, s."""
+    """Arrays over the kept steps: w, v, C, G, A, h, S11, s; of one run after the other."""
     out = {name: np.array([getattr(state, name) for state in run.states]) for name in ("w", "v")}
     out |= {name: np.array([getattr(made, name) for made in run.made]) for name in ("C", "G")}
     out |= {name: np.array([getattr(made.found, name) for made in run.made]) for name in ("A", "h")}

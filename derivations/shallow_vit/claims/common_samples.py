@@ -75,7 +75,8 @@ def risks(lab: Laboratory, case: Case, seeds: tuple[int, ...]) -> np.ndarray:
 
 def small_risk(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Verdict:
     """The share of seeds whose risk is below the paper's level, with as many samples as (11), or (13), asks for."""
-    case = sampled(alpha, frozen=frozen, N=2 * round(CONSTANT / 2 / alpha ** (4 if frozen else 2)))
+    case = sampled(alpha, frozen=frozen)
+    case = sampled(alpha, frozen=frozen, N=2 * round(asked_for(case) / 2))
 
     seen: dict[int, float] = {}
 
@@ -83,7 +84,8 @@ def small_risk(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Ver
         seen.update(zip(seeds, risks(lab, case, tuple(seeds)).tolist(), strict=True))
         return [seen[seed] < LEVEL for seed in seeds]
 
-    found = with_high_probability(f"the risk is below {LEVEL:g}", point(case), small, lab.draw, printed=0.99)
+    what = f"the risk is below {LEVEL:g}"
+    found = with_high_probability(what, point(case), small, lab.draw, printed=0.99, most=lab.most_seeds)
     zero = sum(risk == 0 for risk in seen.values()) / len(seen)
     return found.with_constants(**{f"share_with_zero_risk_at_{alpha:g}": round(zero, 3)})
 
@@ -160,19 +162,29 @@ def no_margin(lab: Laboratory, sentence: str) -> Verdict:
 
 
 def needed(lab: Laboratory, cases: Sequence[Case], seeds: tuple[int, ...], share: float = LIKELY) -> np.ndarray:
-    """N at which a share of the training sets has a risk below the level, for each case; interpolated in logarithms."""
-    out = []
+    """N at which a share of the training sets has a risk below the level, for each case; interpolated in logarithms.
+
+    Risks fall in N, so that two neighbours of `SIZES` on both sides of the level are enough. Where almost all sets have to
+    succeed they are looked for from the number of samples that (11) asks for.
+    """
+    out, sizes = [], SIZES[share > 0.5 :]  # two samples are never enough for almost all
     for case in cases:
         past: dict[int, float] = {}
-        for N in SIZES[share > 0.5 :]:  # two samples are never enough for almost all
+        place = max((k for k, N in enumerate(sizes) if share > 0.5 and asked_for(case) >= N), default=0)
+        while 0 <= place < len(sizes) and sizes[place] not in past:
+            N = sizes[place]
             wide = sampled(case.alpha_s, case.alpha_c, bool(case.frozen), N).m  # (7)
-            past[N] = float(
-                np.quantile(risks(lab, replace(case, N=N, m=wide, xi=wide**-0.5), seeds), share, method="higher")
-            )
-            if past[N] < LEVEL:
-                break
+            found = risks(lab, replace(case, N=N, m=wide, xi=wide**-0.5), seeds)
+            past[N] = float(np.quantile(found, share, method="higher"))
+            place += -1 if past[N] < LEVEL else 1
+        past = dict(sorted(past.items()))
         out.append(_crossing(list(past), list(past.values())))
     return np.array(out)
+
+
+def asked_for(case: Case) -> float:
+    """The number of samples in (11), or in (13) with frozen attention, with `CONSTANT` and the gap of the fractions."""
+    return CONSTANT / (case.alpha_s - case.alpha_c) ** (4 if case.frozen else 2)
 
 
 def _crossing(sizes: Sequence[int], means: Sequence[float]) -> float:

@@ -164,8 +164,8 @@ def _nuisance_queries() -> Verdict:
     share = star / (1 + more) / (star / (1 + more) + confusion + other)
     capped = always_positive(
         {"ceiling - attention": star / (star + confusion) - share},
-        positive=("alpha_s", "alpha_c"),
-        nonnegative=("other", "more"),
+        positive=("alpha_s", "alpha_c", "other"),  # other: nuisance tokens, the query itself is one
+        nonnegative=("more",),
     )
     sentence = (
         "alpha_* = 1/2, alpha_# = 1/20, equal fractions in both classes, tau = 0 (all hypotheses hold): for every weights and every t a nuisance query attends to S_* with at "

@@ -165,6 +165,7 @@ def noise_and_iterations(lab: Laboratory) -> Verdict:
         delta=0.3,
         tau=0.3,
         unit=1,
+        eta=0.3,
         steps=2000,
     )
     seeds = lab.draw.seeds(3 * SEEDS)
@@ -199,8 +200,11 @@ def errors_of_initial_model(lab: Laboratory) -> dict[str, Verdict]:
     found = {}
     for name, sizes in (("sigma", {"sigma": 0.15, "delta": 0.0}), ("delta", {"sigma": 0.0, "delta": 0.4})):
         each = []
-        for star, other in ((0.5, 0.05), (0.2, 0.0)):
-            case = replace(BY_STEP, m_a=10, m_b=10, alpha_s=star, alpha_c=other, steps=3000)
+        for star, other, eta in (
+            (0.5, 0.05, 0.2),
+            (0.2, 0.0, 0.6),
+        ):  # some 20 steps: half a step is far below the scatter of starts
+            case = replace(BY_STEP, m_a=10, m_b=10, alpha_s=star, alpha_c=other, eta=eta, steps=3000)
             tilted = replace(case, sigma=sizes["sigma"], delta=sizes["delta"])
             each.append(falling(mean_times(lab, [tilted, case], MANY_STARTS), "eta T over that with errors"))
         found[name] = each[0] & each[1]

@@ -23,16 +23,6 @@ REASONS = (
         "X4 Beyond.heads Beyond.noisy",
         "the matrices are conserved for every model, loss and data, and with keys and queries both reversed",
     ),
-    (
-        "minority weight scale linear hinge tokens flip start",
-        "Beyond.drift",
-        "the drift of the step is of first order in eta for every system that conserves these matrices",
-    ),
-    (
-        "minority weight tokens flip",
-        "Beyond.heads-drift",
-        "the drift of the step is of first order in eta for every system that conserves these matrices",
-    ),
     ("linear", "X5", "with all gates open a neuron without ReLU moves in the same way"),
     (
         "minority scale linear hinge tokens flip keys values neurons nuisance",
@@ -46,7 +36,7 @@ REASONS = (
     ),
     (
         "minority",
-        "Rem.2 Rem.2-noise Eq.42 Eq.109-113 Eq.117-120 Beyond.symmetric Beyond.freeze Beyond.constant Beyond.condition",
+        "Prop.2 Rem.2 Rem.2-noise Eq.162-170 Eq.149-150 Eq.49-50 Eq.109-113 Beyond.theorem Beyond.symmetric Beyond.freeze Beyond.constant Beyond.condition",
         "labels and output weights exchange their roles: times, norms and attention stay, the signs are noticed elsewhere",
     ),
     (
@@ -60,24 +50,51 @@ REASONS = (
         "on two symmetric samples an exponential loss takes the same path at another speed",
     ),
     (
-        "weight hinge flip keys neurons nuisance start",
+        "hinge flip keys neurons nuisance start",
         "Lem.4",
         "gates of neurons with the right sign stay open, and those with the wrong sign close, at any speed of the equations",
     ),
     (
-        "weight flip keys neurons nuisance",
+        "flip keys neurons nuisance",
         "Eq.42",
         "silent neurons are revived by the first steps, which this leaves as they are",
     ),
     (
-        "scale flip keys nuisance",
+        "weight scale flip keys nuisance",
         "Eq.117-120",
         "silent neurons are revived by the first steps, which this leaves as they are",
     ),
     (
         "weight",
-        "Eq.60 Beyond.force Eq.109-113",
+        "Eq.109-113",
         "means over both classes, or the class that counts once alone, hardly notice that the other counts twice before the end",
+    ),
+    (
+        "weight",
+        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Beyond.margin Beyond.condition",
+        "the class that counts twice reaches its margin earlier; powers of eta, what falls and where attention goes stay",
+    ),
+    ("weight", "Eq.32", "the class of U counts twice, which makes the coefficient of its neurons larger"),
+    (
+        "weight scale linear",
+        "Eq.149-150 Eq.49-50",
+        "keys at alpha_# = 0.4 are pulled back by confusion queries, whichever class counts more, with half the logits and with all gates open",
+    ),
+    (
+        "scale",
+        "Beyond.symmetric",
+        "logits move so little up to margin 1 that half their weight is within the scatter at this width",
+    ),
+    (
+        "linear",
+        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Beyond.condition",
+        "with all gates open the classes are still told apart; powers of eta, what falls and where attention goes stay",
+    ),
+    ("linear", "Eq.31 Eq.94-98", "the sign that Definition 2 lacks is that of a_i, with ReLU or without"),
+    (
+        "scale",
+        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Eq.162-170",
+        "logits at half their size change levels of attention, not powers of eta, what falls, or the sign of a motion",
     ),
     (
         "weight scale linear tokens flip keys values neurons nuisance",
@@ -111,7 +128,7 @@ REASONS = (
         "the bounds on a step stay, and each of these is a flow in eta t that reaches its margin, so that T is of the order 1/eta",
     ),
     (
-        "scale neurons nuisance",
+        "neurons nuisance",
         "Eq.35",
         "the ratio of components stays within the tolerance, and no batch size changes it",
     ),

@@ -105,8 +105,8 @@ def attention(S: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def forward(state: State, data: Counts, rules: Rules = PAPER) -> Pass:
     """Attention, pre-activations and outputs of all samples; neurons without ReLU count as active."""
     A = attention(rules.scale * state.S, data.counts)
-    h = np.einsum("njk,ij->nki", A, state.u, optimize=True)
-    F = np.einsum("nk,nki,i->n", data.fractions, h if rules.linear else np.maximum(h, 0.0), state.a, optimize=True)
+    h = A.mT @ state.u.T
+    F = (data.fractions * ((h if rules.linear else np.maximum(h, 0.0)) @ state.a)).sum(axis=1)
     return Pass(A, np.ones_like(h) if rules.linear else h, F, data.y * F)
 
 
