@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise, product
 from math import log
+from operator import and_
 
 from odesys import (
     Hypothesis,
@@ -20,11 +22,11 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import book, on_the_toy, signed, weights_of
+from .book import book
 from .common_hypotheses import CONDITION, inside_point
 from .common_orders import MOVES, NORMS, QUARTER, VALUES, vanishing
 from .part_d_gradients import constant_moves
-from .part_d_recursion import mean_value_moves
+from .part_d_recursion import mean_value_moves, pair_moves
 
 
 @book.claim(
@@ -87,19 +89,7 @@ SHARE = (
 
 def one_sign_grows(lab: Laboratory) -> Verdict:
     """Pairs of one sign move outwards and opposite ones inwards where noise outweighs the signals; large starts stay so."""
-    a, b = weights_of(1)
-    total: Verdict | None = None
-    for e, f, side in product((1, -1), repeat=3):
-        state = {
-            "v_1": sym("v_mu") + sym("w1"),
-            "q1_mu": f * sym("c"),
-            "k1_mu": f * sym("d"),
-            "q1_1": e * (a / b * sym("c") + sym("q")),
-            "k1_1": side * e * (sym("d") + sym("k")),
-        }
-        found = signed(lab, state, {"q1_1": side * e, "k1_1": e}, ("w1", "c", "d", "q", "k"))
-        total = found if total is None else total & found
-    assert total is not None
+    pairs = reduce(and_, (pair_moves(lab, q, k) for q, k in product((1, -1), repeat=2)))
     B, m, t, x = sym("B"), sym("m"), sym("t"), sym("x")  # beta_mu, eta |mu|, and |xi_i|_1 = (2 + x)|mu| at least
     stays = always_positive({"noise - 2 signal": 4 * B + t * (2 + x) * m - 2 * (B + t * m)}, ("B", "m"), ("t", "x"))
     small = (
@@ -108,7 +98,7 @@ def one_sign_grows(lab: Laboratory) -> Verdict:
         & vanishing("(beta_mu + T_3 eta |mu|) over T_3 eta sigma_p s, |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
         & vanishing("one step over T_3, eta / sigma_0", n=Fraction(9, 8), d=Fraction(-3, 4))
     )
-    return on_the_toy(total) & mean_value_moves(lab) & stays & small
+    return pairs & mean_value_moves(lab) & stays & small
 
 
 def _not_half(
