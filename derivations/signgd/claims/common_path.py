@@ -235,7 +235,7 @@ def along(
     if name in VANISHES and verdict.as_stated == "holds":
         sizes = _distances(name, events, runs)
         said = ", ".join(f"{x:.3g}" for x in sizes)
-        if sizes[-1] < sizes[0] or sizes[-1] == 0:  # below the smallest float
+        if sizes[-1] < sizes[0]:
             verdict = verdict.adding(vanishing=f"{VANISHES[name]}: median of its size {said}")
         else:
             verdict = undecided(f"what is printed as o(1) does not fall along the path: {said}")

@@ -174,7 +174,7 @@ on_path(
     origin="proof",
     uses=["E.25", "E.36"],
     statement=r"T_4^-<T_4^+<T_4",
-    reading="T_4^- and T_4^+ from their definitions, at every step; C_3 = 2; the overview prints (1 + theta_c) T_2^- for (1 + theta_c) T_4^-",
+    reading="T_4^- and T_4^+ from their definitions, at steps of 2 percent; C_3 = 2; the overview prints (1 + theta_c) T_2^- for (1 + theta_c) T_4^-",
 )
 
 
@@ -246,10 +246,11 @@ on_path(
 
 
 def _attends(record: Record, name: str) -> Verdict:
-    """The logit of s_11 or s_21 from T_attn on: to leading order at least (2/pi)^1/2 log^2(sigma_p s), with a minus."""
-    logits = getattr(record.seen, f"z{name[1:]}")[later(record, record.formal.T_attn)]
-    scale = log(record.case.strength / record.case.mu) ** 2
-    return between(f"-log {name} over log^2(sigma_p s)", np.logaddexp(0, -logits) / scale, 0.5, np.inf)
+    """-log s from T_attn on: to leading order (2/pi)^1/2 log^2(sigma_p s) for s_11 and 2/pi sigma_p s log^2(sigma_p s) for s_21."""
+    logits, ratio = getattr(record.seen, f"z{name[1:]}"), record.case.strength / record.case.mu
+    what, scale = {"s11": ("log^2(sigma_p s)", 1.0), "s21": ("sigma_p s log^2(sigma_p s)", ratio)}[name]
+    found = np.logaddexp(0, -logits[later(record, record.formal.T_attn)]) / (scale * log(ratio) ** 2)
+    return between(f"-log {name} over {what}", found, 0.5, np.inf)
 
 
 ATTENTION = {"s_11": lambda record: _attends(record, "s11"), "s_21": lambda record: _attends(record, "s21")}
@@ -261,7 +262,7 @@ on_path(
     kind="order",
     uses=["E.40", "E.27"],
     statement=r"T_{\rm attn}=\Theta(\log(\sigma_ps/\|\mu\|)\eta^{-1}(m_k\sigma_ps\|\mu\|)^{-1/2}):\ s_{i,11}^{(T_{\rm attn})},s_{i,21}^{(T_{\rm attn})}=o(1)",
-    reading="T_attn with the constant 1; o(1) as exp(-log^2(sigma_p s)/2) at most, all samples from there to the end of the run",
+    reading="T_attn with the constant 1; o(1) as exp(-log^2(sigma_p s)/2), for s_21 with sigma_p s in it; all samples, to the end of the run",
 )
 on_path(
     "Thm.3.2(4)",

@@ -211,7 +211,7 @@ on_path(
     kind="existence",
     uses=["E.16-19", "E.36", "E.38"],
     statement=r"\exists\theta_c:\ \mathrm{sgn}\,\Delta k_{si}=\mathrm{sgn}\,k_{si}\ \text{on}\ [T_3,T_4^-];\quad\mathrm{sgn}\,\Delta k_{si}=\mathrm{sgn}\,q_{s\mu}^{(T_3)}\ \text{for}\ t\ge(1+\theta_c)T_4^-",
-    reading="theta_c = 1/4, every pair, every step to the end of the run",
+    reading="theta_c = 1/4, every pair, every step of the integrator to the end of the run",
 )
 
 
@@ -234,7 +234,7 @@ on_path(
     kind="existence",
     uses=["4.6", "E.39"],
     statement=r"\mathrm{sgn}\,\Delta q_{si}=\mathrm{sgn}\,q_{si}\ \text{on}\ [T_3,(2-\theta_c)T_4^-];\quad\mathrm{sgn}\,\Delta q_{si}=\mathrm{sgn}\,q_{s\mu}^{(T_3)}\ \text{for}\ t\ge(2+3\theta_c)T_4^-",
-    reading="theta_c = 1/4, every pair, every step to the end of the run",
+    reading="theta_c = 1/4, every pair, every step of the integrator to the end of the run",
 )
 
 
@@ -266,7 +266,7 @@ on_path(
     origin="proof",
     uses=["E.36", "E.38", "4.6", "4.7"],
     statement=r"\mathcal A\text{-}\mathcal H(t),\ t\in[(1+\theta_c)T_4^-,T_4]:\ \text{aligned pairs, unaligned keys and both signals monotone},\ \mathcal H:(42)\ \text{persists}",
-    reading="theta_c = 1/4, C_3 = 2, every step",
+    reading="theta_c = 1/4, C_3 = 2, every step of the integrator",
 )
 
 
