@@ -110,7 +110,7 @@ def _not_half(
     lemma about other pairs.
     """
     if moves.as_stated != "holds":
-        return moves
+        return undecided("pairs of one sign do not grow as the argument needs")
     points = slow_starts(letter)
     logits = [factor(p) * p["m_k"] * (p["sigma_0"] * p["sigma_p"] * p["s"]) ** 2 for p in points]
     y, r = sym("y"), sym("r")  # roots of log x and log x_0: the factor is of order y^2, kappa^2 of order r/y
