@@ -106,7 +106,7 @@ REASONS = (
     ),
     (
         "noise",
-        "E.41 Thm.3.2(1) Thm.3.2(4) Thm.3.2 Thm.3.2-order E.42 App.E.1-times-IV E.21 E.22 E.36",
+        "E.41 Thm.3.2(1) Thm.3.2-order App.E.1-times-IV E.21 E.22 E.36",
         "a third of the speed changes constants that have room, not exponents or limits",
     ),
     (
