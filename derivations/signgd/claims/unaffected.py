@@ -111,7 +111,7 @@ REASONS = (
     ),
     (
         "noise",
-        "4.2 Beyond.same-sign E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 E.27",
+        "Beyond.same-sign E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
