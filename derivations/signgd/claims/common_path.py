@@ -13,9 +13,11 @@ dropped. Runs are the sign flow, eta to 0, at steps of 2 percent of t where much
 
 What the paper supposes from some place on is an event of a run (`Supposed`), listed among the hypotheses: that no vote is
 tied (proof of Lemma E.5), and that each sample has enough aligned neurons, as Lemma E.27 says for large m_k. For odd n no
-vote can be tied; at the even size starts have their law given that none is (neurons are independent, and one that is tied
-is drawn again). At m_k = 20, n = 201 the second event fails, and the end of Stage IV with it. Runs without the event say
-nothing; where fewer than half of them have it, nothing is decided. The smallest share of aligned neurons is in the trend.
+vote can be tied. At the even size a start without a tie is rare (`untied_probability`): a claim that supposes it is judged on
+starts given that no neuron has as many positive as negative q + k, which nearly is that event (the run then is looked at T_2),
+every other claim on plain starts. At m_k = 20, n = 201 the second event fails, and the end of Stage IV with it. Runs without
+the event say nothing; where fewer than half of them have it, nothing is decided. At odd n the smallest vote on the path is 1,
+where it would be of the order n^(1/2)/m_k inside the condition. The smallest share of aligned neurons is in the trend.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial, reduce
 from itertools import chain
-from math import ceil, log, sqrt
+from math import ceil, comb, log, sqrt
 from operator import and_
 from typing import Any, NamedTuple
 
@@ -73,10 +75,10 @@ ALIGNED = Supposed(
 )
 EVENTS = {event.hypothesis.name: event for event in (UNTIED, ALIGNED)}
 STEP = 1.02  # times are resolved to one step of the integrator
-SIZES = ((13, 29), (34, 35), (85, 42))  # n and m_k: n / m_k^5 is the same
+SIZES = ((13, 29), (34, 35), (85, 42))  # n and m_k: n / m_k^5 is nearly the same, within 3 percent
 OWN = {"d": 1e26, "sigma_p": 0.45, "m_v": 1.0, "sigma_0": 1.0}  # constants in the orders of the path
 RANGES = {"d": (1e26, 4e26), "sigma_p": (0.45, 0.9), "m_v": (1.0, 2.0), "sigma_0": (0.5, 1.0)}
-RUNS = "sign flow, eta to 0, at steps of 2 to 20 percent of t; three sizes, n odd, even (given no tie), odd"
+RUNS = "sign flow, eta to 0, at steps of 2 to 20 percent of t; three sizes, n odd, even, odd"
 BROKEN_SEEDS = 40  # of systems that are broken on purpose: what is not decided by then is noticed
 CHECKS: dict[str, Check] = {}
 
@@ -115,11 +117,19 @@ class Looked(NamedTuple):
     least_share: float  # of aligned neurons, over samples
 
 
+def untied_probability(case: Case) -> float:
+    """P(no neuron has as many positive as negative q + k at the start), which are 2 n fair signs apart from the signals."""
+    return 1.0 if case.n % 2 else (1 - comb(case.n, case.n // 2) / 2**case.n) ** case.m_k
+
+
 @lru_cache(maxsize=64)
-def looked(rules: Rules, case: Case, seeds: tuple[int, ...]) -> tuple[Looked, ...]:
-    """All checks on the run of each seed; one that can not be made, as a time does not exist, is not passed."""
+def looked(rules: Rules, case: Case, seeds: tuple[int, ...], untied: bool = False) -> tuple[Looked, ...]:
+    """All checks on the run of each seed; one that can not be made, as a time does not exist, is not passed.
+
+    `untied` takes starts given that no neuron is tied, see `recursion.draw`; for odd n there is no other.
+    """
     attends = log(case.strength / case.mu) / sqrt(case.m_k * case.strength * case.mu)  # T_attn, in theta
-    runs = watched_runs.flows(case, [(seed, case.n) for seed in seeds], 1.2 * attends, rules, untied=True)
+    runs = watched_runs.flows(case, [(seed, case.n) for seed in seeds], 1.2 * attends, rules, untied=untied)
     return tuple(_looked(record) for record in runs)
 
 
@@ -144,7 +154,11 @@ def _looked(record: Record | OdesysError) -> Looked:
             for what, ends in verdict.details.items()
             if isinstance(ends, list) and len(ends) == 2
         }
-    return Looked(events, passed, seen, float(record.aligned(record.T3).mean(axis=0).min()))
+    try:
+        share = float(record.aligned(record.T3).mean(axis=0).min())
+    except OdesysError:
+        share = np.nan
+    return Looked(events, passed, seen, share)
 
 
 def _trend(name: str, events: Sequence[str], cases: Sequence[Case], runs: Sequence[Sequence[Looked]]) -> list[str]:
@@ -183,11 +197,12 @@ def along(
     tried: str = TRIED["part_e_i_ii"],
     supposing: Sequence[Supposed] = (),
     limit: tuple[Any, ...] | None = None,
+    also: Sequence[Hypothesis] = (),
 ) -> Verdict:
     """A check at all sizes of the path, over seeds; the verdict is about the trend into the condition.
 
     `printed` is the probability that the paper states, as a function of the sizes; `supposing` are events without which a
-    run says nothing.
+    run says nothing, `also` further hypotheses, which must hold at every size.
     """
     events = [event.hypothesis.name for event in supposing]
     rules, cases, where = lab.rules(), [case for case, _ in path(lab.draw)], points(lab.draw)
@@ -195,7 +210,8 @@ def along(
     runs: list[list[Looked]] = [[] for _ in cases]
 
     def trial(number: int, seeds: Sequence[int]) -> list[bool]:
-        new = looked(rules, cases[number], tuple(seeds))
+        case = cases[number]
+        new = looked(rules, case, tuple(seeds), UNTIED in supposing and case.n % 2 == 0)
         runs[number].extend(new)
         return [run.passed[name] or not all(run.events[e] for e in events) for run in new]
 
@@ -219,7 +235,7 @@ def along(
     if name in VANISHES and verdict.as_stated == "holds":
         sizes = _distances(name, events, runs)
         said = ", ".join(f"{x:.3g}" for x in sizes)
-        if sizes[-1] < sizes[0] or sizes[-1] == 0:  # below the smallest float
+        if sizes[-1] < sizes[0]:
             verdict = verdict.adding(vanishing=f"{VANISHES[name]}: median of its size {said}")
         else:
             verdict = undecided(f"what is printed as o(1) does not fall along the path: {said}")
@@ -234,9 +250,14 @@ def along(
         for c in CONDITION_3_1
     }
     told = verdict.adding(runs=RUNS, trend=trend, ratios_of_condition=left, not_proved=tried)
+    if UNTIED in supposing:
+        rare = ", ".join(f"{untied_probability(case):.2g} at n = {case.n}" for case in cases if case.n % 2 == 0)
+        told = told.adding(given=f"at even n starts are given no tie of q + k, which has probability {rare}")
+    if printed is not None:
+        told = told.adding(printed_probability=", ".join(f"{printed(case):.3g} at n = {case.n}" for case in cases))
     if limit is not None:
         told = told.within(*limit)
-    return replace(told, points=where).approaching(approach(where, CONDITION))
+    return replace(told, points=where).approaching(approach(where, [*CONDITION, *also]))
 
 
 def on_path(
@@ -255,10 +276,11 @@ def on_path(
     corrected: tuple[str, Mapping[str, Check], str] | None = None,
     printed: Callable[[Case], float] | None = None,
     supposing: Sequence[Supposed] = (),
+    also: Sequence[Hypothesis] = (),
     proved: Mapping[str, Callable[[Laboratory], Verdict]] | None = None,
     **more: Any,
 ) -> None:
-    """Register a claim whose parts are checks of runs; `proved` are parts that need none.
+    """Register a claim whose parts are checks of runs; `proved` are parts that need none, `also` are further hypotheses.
 
     `corrected` is a statement, its checks, and why.
     """
@@ -271,7 +293,7 @@ def on_path(
     def judge(lab: Laboratory) -> dict[str, Verdict]:
         out = {
             part: along(
-                lab, f"{id}: {part}", f"'{part}' was seen", printed, tried, supposing, TOLERANCES.get(id, PRINTED)
+                lab, f"{id}: {part}", f"'{part}' was seen", printed, tried, supposing, TOLERANCES.get(id, PRINTED), also
             )
             for part in checks
         }
@@ -281,7 +303,7 @@ def on_path(
         form, fixed, why = corrected
         right: Verdict | None = None
         for part in fixed:
-            found = along(lab, f"{id} corrected: {part}", f"'{part}' was seen", tried=tried)
+            found = along(lab, f"{id} corrected: {part}", f"'{part}' was seen", None, tried, supposing, also=also)
             right = found if right is None else right & found
         assert right is not None
         return {
@@ -296,7 +318,7 @@ def on_path(
         origin=origin,
         where=where,
         parts=[*checks, *(proved or {})] if origin != "ours" else [],
-        hypotheses=[*CONDITION, *(event.hypothesis for event in supposing)],
+        hypotheses=[*CONDITION, *also, *(event.hypothesis for event in supposing)],
         statement=statement,
         reading=reading,
         uses=uses,

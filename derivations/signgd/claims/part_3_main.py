@@ -174,7 +174,7 @@ on_path(
     origin="proof",
     uses=["E.25", "E.36"],
     statement=r"T_4^-<T_4^+<T_4",
-    reading="T_4^- and T_4^+ from their definitions, at every step; C_3 = 2; the overview prints (1 + theta_c) T_2^- for (1 + theta_c) T_4^-",
+    reading="T_4^- and T_4^+ from their definitions, at steps of 2 percent; C_3 = 2; the overview prints (1 + theta_c) T_2^- for (1 + theta_c) T_4^-",
 )
 
 
@@ -246,7 +246,11 @@ on_path(
 
 
 def _attends(record: Record, name: str) -> Verdict:
-    return between(name, getattr(record.seen, name)[later(record, record.formal.T_attn)], 0, 0.01)
+    """-log s from T_attn on: to leading order (2/pi)^1/2 log^2(sigma_p s) for s_11 and 2/pi sigma_p s log^2(sigma_p s) for s_21."""
+    logits, ratio = getattr(record.seen, f"z{name[1:]}"), record.case.strength / record.case.mu
+    what, scale = {"s11": ("log^2(sigma_p s)", 1.0), "s21": ("sigma_p s log^2(sigma_p s)", ratio)}[name]
+    found = np.logaddexp(0, -logits[later(record, record.formal.T_attn)]) / (scale * log(ratio) ** 2)
+    return between(f"-log {name} over {what}", found, 0.5, np.inf)
 
 
 ATTENTION = {"s_11": lambda record: _attends(record, "s11"), "s_21": lambda record: _attends(record, "s21")}
@@ -258,7 +262,7 @@ on_path(
     kind="order",
     uses=["E.40", "E.27"],
     statement=r"T_{\rm attn}=\Theta(\log(\sigma_ps/\|\mu\|)\eta^{-1}(m_k\sigma_ps\|\mu\|)^{-1/2}):\ s_{i,11}^{(T_{\rm attn})},s_{i,21}^{(T_{\rm attn})}=o(1)",
-    reading="T_attn with the constant 1, o(1) as 1/100, all samples from there to the end of the run",
+    reading="T_attn with the constant 1; o(1) as exp(-log^2(sigma_p s)/2), for s_21 with sigma_p s in it; all samples, to the end of the run",
 )
 on_path(
     "Thm.3.2(4)",
@@ -271,14 +275,17 @@ on_path(
     uses=["E.42"],
     same_as="E.42",
     statement=r"s_{i,11}^{(T_{\rm attn})},s_{i,21}^{(T_{\rm attn})}=o(1),\quad T_{\rm attn}=\tilde O(\eta^{-1}m_k^{-1/2}\sigma_p^{-1/2}s^{-1/2}\|\mu\|^{-1/2})",
-    reading="T_attn of Lemma E.42 with the constant 1, o(1) as 1/100, all samples; the printed probability is 1 - n^(-1/3)",
+    reading="T_attn of Lemma E.42 with the constant 1, o(1) as there, all samples; the printed probability is 1 - n^(-1/3)",
 )
 
 
 def _values_at_T(record: Record) -> Verdict:
-    """(3): values of the noise at least 1 and of the signal at most a tenth, at T for epsilon = 1/100."""
-    now = record.run.state(record.run.index(end_time(record, PATH_EPSILONS[-1])))
-    return between("<v, xi_i>", now.v, 1, np.inf) & between("<v, mu>", [abs(now.v_mu)], 0, 0.1)
+    """(3) with the constants of Thm.3.2(3), at T for epsilon = 1/100: over log(1/eps) at least 1 and at most 5/(sigma_p s)."""
+    now, level = record.run.state(record.run.index(end_time(record, PATH_EPSILONS[-1]))), log(1 / PATH_EPSILONS[-1])
+    signal = abs(now.v_mu) * record.case.strength / record.case.mu / level
+    return between("<v, xi_i> over log(1/eps)", now.v / level, 1, np.inf) & between(
+        "<v, mu> sigma_p s over log(1/eps)", [signal], 0, 5
+    )
 
 
 def _whole_theorem(record: Record) -> Verdict:
@@ -301,7 +308,7 @@ on_path(
     main=True,
     uses=["Thm.3.2(1)", "Thm.3.2(2)", "Thm.3.2(3)", "Thm.3.2(4)"],
     statement=r"P\big((1),(2),(3),(4)\big)\ge1-n^{-1/3}",
-    reading="one run has all: losses at T for epsilon = 1/10, 1/100, test loss in [0.1, 2], <v, xi_i> >= 1, |<v, mu>| <= 1/10, attention below 1/100",
+    reading="one run has all: losses at T for epsilon = 1/10, 1/100, test loss in [0.1, 2], values as in Thm.3.2(3), attention as in E.42",
 )
 
 

@@ -27,7 +27,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from ..special.toy_network import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
-from .book import NUMBERS, book, on_the_toy, short, signed
+from .book import NUMBERS, book, on_the_toy, short, signed, weights_of
 from .part_d_gradients import SIDES, common_factor, loss_slope, value_vector
 
 
@@ -346,6 +346,24 @@ def absorbing_cone(lab: Laboratory) -> Verdict:
         verdict = part if verdict is None else verdict & part
     assert verdict is not None
     return on_the_toy(verdict)
+
+
+def pair_moves(lab: Laboratory, q: int, k: int) -> Verdict:
+    """Query noise of sign q moves with sign k and key noise of sign k with sign q: b_i|q_i| > a_i|q_mu|, |k_i| > |k_mu|, v_i > v_mu."""
+    a, b = weights_of(1)
+    total: Verdict | None = None
+    for f in (1, -1):
+        state = {
+            "v_1": sym("v_mu") + sym("w1"),
+            "q1_mu": f * sym("c"),
+            "k1_mu": f * sym("d"),
+            "q1_1": q * (a / b * sym("c") + sym("q")),
+            "k1_1": k * (sym("d") + sym("k")),
+        }
+        found = signed(lab, state, {"q1_1": k, "k1_1": q}, ("w1", "c", "d", "q", "k"))
+        total = found if total is None else total & found
+    assert total is not None
+    return on_the_toy(total)
 
 
 @book.claim(

@@ -12,17 +12,18 @@ from odesys import (
     Witness,
     always_positive,
     certified,
-    num,
     refuted,
     sym,
+    undecided,
 )
 
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, short
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import MOVES, NORMS, given, root_half, root_two, settled, vanishing
+from .common_orders import MOVES, NORMS, given, settled, vanishing
 from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
+from .part_d_recursion import gauge
 
 # ---- sizes before T_4 ------------------------------------------------------------------------------------------------
 
@@ -123,33 +124,40 @@ def signals_stay_to_the_end(lab: Laboratory) -> Verdict:
     where="Appendix E.1, query/key noise part i, last displays",
     parts=["queries", "keys"],
     origin="proof",
-    hypotheses=[],
-    uses=["E.10"],
+    hypotheses=CONDITION,
+    uses=["Beyond.gauge", "Eq.8-9"],
     expect="fails",
-    statement=r"\sum_iq_{si}^{(t+1)}\ge\sum_iq_{si}^{(t)}+\mathrm{sgn}\Big(\sum_iq_{si}^{(t)}\Big)\tfrac1{\sqrt2}\eta\sigma_ps,\ \text{keys alike}",
-    reading="for a neuron with a negative vote; the right side is its smallest decrease, not its largest",
+    statement=r"t\in[T_2,T_2^+],\ \forall s:\ \sum_iq_{si}^{(t+1)}\ge\sum_iq_{si}^{(t)}+\mathrm{sgn}\Big(\sum_iq_{si}^{(t)}\Big)\tfrac1{\sqrt2}\eta\sigma_ps,\ \text{keys alike}",
+    reading="for all neurons, as printed: negative sums fall, and the right side is their smallest decrease, not their largest",
 )
 def overview_sums(lab: Laboratory) -> dict[str, Verdict]:
-    """A unanimous negative vote of two samples."""
-    moves = constant_moves(lab)
-    if moves.as_stated != "holds":
-        return {"queries": moves, "keys": moves}
-    return {name: _negative_vote(moves, word) for name, word in (("queries", "query"), ("keys", "key"))}
+    """By the symmetry of a neuron the display has probability at most 2^(-m_k)."""
+    found = constant_moves(lab) & gauge(lab)
+    if found.as_stated != "holds":
+        return dict.fromkeys(("queries", "keys"), undecided("a neuron and its negative do not run alike"))
+    return {name: _negative_sums(found, word) for name, word in (("queries", "query"), ("keys", "key"))}
 
 
-def _negative_vote(moves: Verdict, word: str) -> Verdict:
-    """The display at two samples whose noise of a kind is negative."""
-    x = sym("x")  # |xi_i|_1 over sigma_p s is 7/10 + x at least, so that a vote of two is above 1/sqrt2
-    larger = always_positive({"move": 2 * (num(root_half) + x) - root_two / 2}, (), ("x",))
+def _negative_sums(found: Verdict, word: str) -> Verdict:
+    """The display for all neurons, against the same display after some of them are replaced by their negatives."""
+    point = inside_point()
     sentence = (
-        f"with two samples, both {word} noises negative and |xi_1|_1 = |xi_2|_1 = 0.8 sigma_p s the sum falls by 1.6 eta "
-        "sigma_p s, and the display allows it to fall by 0.7071 eta sigma_p s"
+        f"at m_k = {point['m_k']:.4g} (Condition 3.1 holds) the display holds for the {word} noise of all neurons with probability "
+        f"at most 2^-{point['m_k']:.4g}: a neuron and its negative are equally likely, and for one of them the sum is negative and falls by more"
     )
+    x, c, y = sym("x"), sym("c"), sym("y")  # |sum| = x, the vote is c + y at least, c = sigma_p s / sqrt2
+    grows = always_positive({"gain + x": (x + c + y) - c}, ("x",), ("y",))
     return (
-        refuted(Witness(sentence, {"n": 2}), moves.evidence)
+        refuted(Witness(sentence, point), found.evidence)
+        .proving(
+            "a neuron and its negative have one law, and the recursion of the negative start is the negative (Beyond.gauge)",
+            "if the display holds for both, the sum moves by exactly sgn eta sigma_p s / sqrt2; moves are sums of +-eta |xi_i|_1 (Eq. "
+            "(9)), and such a sum has that value with probability 0",
+            "so the 2^m_k images of the event, one for each set of negated neurons, meet with probability 0",
+        )
         .correcting(
             r"\Big|\sum_iq_{si}^{(t+1)}\Big|\ge\Big|\sum_iq_{si}^{(t)}\Big|+\tfrac1{\sqrt2}\eta\sigma_ps",
-            (moves & larger).proving(MOVES),
+            given(grows.proving("a sum that moves with its own sign, by its vote"), "Lemma E.5"),
             "negative sums fall",
         )
         .blaming("misprint", "sign-of-sums")

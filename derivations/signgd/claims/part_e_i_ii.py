@@ -8,12 +8,13 @@ from math import sqrt
 import flint
 import numpy as np
 
-from odesys import ZERO, Hypothesis, Verdict, always_positive, between, enumerate_all, everywhere, sym
+from odesys import ZERO, Hypothesis, Node, Verdict, always_positive, between, enumerate_all, everywhere, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import never, opposite, window
+from .common_orders import given
 from .common_path import STEP, UNTIED, on_path
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge
@@ -30,10 +31,9 @@ def _aligned(record: Record) -> Verdict:
 
 
 def _kept(record: Record) -> Verdict:
-    """Pairs of one sign keep it with probability 1 - delta each, delta = 1/100, up to five standard errors."""
+    """All pairs of one sign have kept it."""
     now, same = record.run.at(3 * record.T2_prime), ~opposite(record)
-    least = 0.99 - 5 * sqrt(0.01 * 0.99 / same.sum())
-    return between("kept", [(np.sign(now.q) == np.sign(record.start.state.q))[same].mean()], least, 1)
+    return everywhere("kept", (np.sign(now.q) == np.sign(record.start.state.q))[same])
 
 
 def _fair_outcome(lab: Laboratory) -> Verdict:
@@ -46,7 +46,7 @@ def _fair_outcome(lab: Laboratory) -> Verdict:
     return (gauge(lab) & moving).proving(
         "(w_Q,s, w_K,s) and its negative have the same law and the same pairs with opposite signs",
         "the recursion of the negative start is the negative of the recursion (Beyond.gauge), so + and - end equally often: "
-        "1/2 each where the pair ends with one sign, which is the part 'aligned'",
+        "1/2 each, as a query noise is 0 with probability 0",
     )
 
 
@@ -61,7 +61,7 @@ on_path(
     kind="probability",
     uses=["E.2", "E.3", "E.6"],
     statement=r"\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",
-    reading="aligned: all pairs at once; (1) for each pair with probability 1 - delta, delta = 1/100; (2) for each pair, 1/2 by symmetry",
+    reading="aligned and (1): all pairs at once, with probability 1 - delta, delta = 1/10; (2) for each pair, 1/2 by symmetry",
 )
 
 
@@ -164,7 +164,7 @@ def _upper_for_ever(lab: Laboratory) -> Verdict:
     bound = at_most(ball(root_two_low), flint.arb(2).sqrt())
     return (room & bound & constant_moves(lab)).proving(
         "a start is at most beta_xi = T_2' eta sigma_p s / sqrt2",
-        "a step moves by eta |xi_i|_1, at most eta sigma_p s by Lemma C.4 (Eq. (9))",
+        "a step moves by eta |xi_i|_1, at most eta sigma_p s by the second line of Lemma C.4 (Eq. (9))",
     )
 
 
@@ -229,7 +229,7 @@ on_path(
     {"1. direction": _no_turn, "2. magnitude of the update": _vote_size, "3. magnitude of the sums": _sum_size},
     supposing=[UNTIED],
     where="Lemma E.5",
-    uses=["E.4", "E.6", "C.5", "E.5-requirement"],
+    uses=["E.4", "E.6", "C.5", "Eq.23"],
     statement=r"\Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",
     reading="all neurons; no vote is tied; T_2^+ is T_2 here",
 )
@@ -248,33 +248,53 @@ on_path(
 )
 
 
+large_noise = Hypothesis("beta_mu <= beta_xi / 2, by Lemma C.10", r"\beta_\xi\ge2\beta_\mu", lambda p: 1)
+
+
+def _units() -> tuple[Node, Node, Node, Verdict]:
+    """n = 1 + e, T_2' >= 2 sqrt2 beta_mu and beta_mu, in units with eta sigma_p s = 1; and bounds of sqrt2."""
+    bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
+    return 1 + sym("e"), 2 * sym("beta") * root_two_low + sym("r"), sym("beta"), bounds
+
+
 @book.claim(
     "E.5-requirement",
-    "What T_2 exceeds, and that the sums are then large",
+    "What T_2 exceeds",
     kind="inequality",
     origin="proof",
-    where="Proof of Lemma E.5, what T_2 exceeds, and Eq. (23)",
-    parts=["T_2 exceeds it", "(23)"],
-    hypotheses=[
-        Hypothesis("beta_mu <= beta_xi / 2, by Lemma C.10", r"\beta_\xi\ge2\beta_\mu", lambda p: 1),
-        Hypothesis("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1", lambda p: 1),
-    ],
-    uses=["C.10", "E.4", "C.5"],
+    where="Proof of Lemma E.5, what T_2 exceeds",
+    parts=["T_2 exceeds it"],
+    hypotheses=[large_noise],
+    uses=["C.10"],
     insensitive=NUMBERS,
-    statement=r"T_2=50nT_2'\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1};\quad t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",
-    reading="from sums of at least -24 T_2' n eta sigma_p s at 12 T_2' that grow by eta sigma_p s / sqrt2 in each step, Eq. (22)",
+    statement=r"T_2=50nT_2'\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}",
+    reading="for every n, with T_2' = sqrt2 beta_xi / (eta sigma_p s)",
 )
-def requirement(lab: Laboratory) -> dict[str, Verdict]:
-    """Both for T_2 = 50 n T_2', in units with eta sigma_p s = 1; 2 sqrt2 beta_mu <= T_2', n = 1 + e, sqrt2 < 17/12."""
-    n, T, beta, u = 1 + sym("e"), 2 * sym("beta") * root_two_low + sym("r"), sym("beta"), sym("u")
+def requirement(lab: Laboratory) -> Verdict:
+    """With sqrt2 < 17/12."""
+    n, T, beta, bounds = _units()
     least = 50 * n * T - ((12 + 24 * root_two_high * n) * T + 2 * n * beta)
-    # sqrt2 times the sum at T_2 + u, minus sqrt2 2 n beta_mu
+    return always_positive({"gap": least}, ("beta",), ("e", "r")) & bounds
+
+
+@book.claim(
+    "Eq.23",
+    "Sums of noise are large from T_2 on",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma E.5, Eq. (23)",
+    parts=["(23)"],
+    hypotheses=[large_noise, Hypothesis("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1", lambda p: 1)],
+    uses=["C.10", "E.4", "C.5", "E.5-requirement"],
+    insensitive=NUMBERS,
+    statement=r"t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",
+    reading="from sums of at least -24 T_2' n eta sigma_p s at 12 T_2' (E.4) that grow by eta sigma_p s / sqrt2 in each step, Eq. (22)",
+)
+def sums_from_t2(lab: Laboratory) -> Verdict:
+    """sqrt2 times the sum at T_2 + u, minus sqrt2 2 n beta_mu."""
+    (n, T, beta, bounds), u = _units(), sym("u")
     sums = -24 * root_two_high * n * T + (50 * n * T + u - 12 * T) - root_two_high * 2 * n * beta
-    bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
-    names = ("beta",), ("e", "r", "u")
-    return {
-        "T_2 exceeds it": always_positive({"gap": least}, *names) & bounds,
-        "(23)": (always_positive({"gap": sums}, *names) & bounds).with_constants(
-            needed="(12 + 24 sqrt2 n) T_2' + 2 sqrt2 n beta_mu / (eta sigma_p s), which T_2 exceeds as well"
-        ),
-    }
+    found = always_positive({"gap": sums}, ("beta",), ("e", "r", "u")) & bounds
+    return given(found, "Remark E.4", "Eq. (22) of Lemma E.5").with_constants(
+        needed="(12 + 24 sqrt2 n) T_2' + 2 sqrt2 n beta_mu / (eta sigma_p s), which T_2 exceeds as well"
+    )

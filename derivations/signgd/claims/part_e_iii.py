@@ -83,7 +83,7 @@ on_path(
     where="Lemma E.11",
     uses=["E.5", "E.8", "E.14", "E.15", "Eq.11-13", "E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
-    reading="all neurons, every step of [T_2, 2 T_3]",
+    reading="all neurons, every step of the integrator on [T_2, 2 T_3]",
     repairs=["E.11-weights"],
 )
 on_path(
@@ -96,7 +96,7 @@ on_path(
     uses=["E.11"],
     same_as="E.11",
     statement=r"t\in[T_2,T_3]:\ \mathrm{sgn}\,\Delta q_{s\mu}=\mathrm{sgn}\sum_ik_{si},\ \mathrm{sgn}\,\Delta k_{s\mu}=-\mathrm{sgn}\sum_iq_{si}",
-    reading="all neurons, every step of [T_2, T_3]; sums keep their sign there (Remark E.10)",
+    reading="all neurons, every step of the integrator on [T_2, T_3]; sums keep their sign there (Remark E.10)",
 )
 
 

@@ -32,6 +32,7 @@ on_path(
     "IV.a-A",
     "Noise is linear in Stage IV.a",
     {"A(t)": _linear},
+    supposing=[UNTIED],
     where="Appendix E.7.1, A(t)",
     origin="proof",
     kind="order",
@@ -54,11 +55,12 @@ on_path(
     "IV.a-DEF",
     "Noise goes on growing in Stage IV.a",
     {"D(t), E(t)": _monotone, "F(t)": _same_signs},
+    supposing=[UNTIED],
     where="Appendix E.7.1, D(t), E(t) and F(t)",
     origin="proof",
     uses=["E.16-19"],
     statement=r"\mathcal D,\mathcal E,\mathcal F(t):\ \text{query and key noise grow by}\ \eta\|\xi_i\|_1\ \text{with one sign},\ t\in[T_3,T_4^-]",
-    reading="no pair turns or crosses zero at any step of [T_3, T_4^-]",
+    reading="no pair turns or crosses zero at any step of the integrator on [T_3, T_4^-]",
 )
 
 
@@ -79,6 +81,7 @@ on_path(
     "E.20",
     "All samples have the same noise-signal softmax",
     {"ratio": _equal, "(33)": _law_33},
+    supposing=[UNTIED],
     where="Lemma E.20, and Eq. (33) of its proof",
     kind="order",
     uses=["Eq.32", "E.20-order"],
@@ -100,7 +103,7 @@ on_path(
     where="Lemma E.21, Eq. (34)",
     uses=["E.20", "Eq.37"],
     statement=r"T_4^-\ge\sqrt{\tfrac{0.99\pi}2\log\tfrac{\sigma_ps}{3\sqrt2n\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}\ (34)",
-    reading="T_4^- from its definition, at every step; the bound says nothing where sigma_p s <= 3 sqrt2 n |mu|",
+    reading="T_4^- from its definition, at steps of 2 percent; the bound says nothing where sigma_p s <= 3 sqrt2 n |mu|",
 )
 on_path(
     "E.22",
@@ -152,7 +155,7 @@ on_path(
     where="Lemmas E.23 and E.24",
     uses=["Eq.11-13", "E.11-weights", "E.20", "Eq.37"],
     statement=r"t\in[T_3,t^*]:\ q_{s\mu}^{(t+1)}=q_{s\mu}^{(t)}+\mathrm{sgn}(q_{s\mu}^{(t)})\eta\|\mu\|,\ k_{s\mu}\ \text{alike}",
-    reading="all neurons, every step of [T_3, T_4^-]",
+    reading="all neurons, every step of the integrator on [T_3, T_4^-]",
 )
 on_path(
     "E.25",
@@ -162,7 +165,7 @@ on_path(
     where="Lemma E.25, Eq. (38)",
     uses=["E.20", "E.23-24", "E.25-proof"],
     statement=r"T_4^-\le\sqrt{\tfrac{1.01\pi}2\log\tfrac{\sigma_ps}{\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}\ (38)",
-    reading="T_4^- from its definition, at every step",
+    reading="T_4^- from its definition, at steps of 2 percent",
 )
 
 

@@ -221,7 +221,8 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     delta = S / (n * (1 + r))
     worst = always_positive({"vote": (n + S) / 2 * (1 - delta) - (n - S) / 2 * (1 + delta)}, ("n", "S", "r"))
     moves = constant_moves(lab)
-    return {"E.34": equal_weights & worst & moves, "E.35": moves & _linear_after_a_step()}
+    near = given(equal_weights & worst & moves, "that weights are so near each other, by Lemma E.4")
+    return {"E.34": near, "E.35": moves & _linear_after_a_step()}
 
 
 @book.claim(

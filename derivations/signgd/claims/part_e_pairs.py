@@ -16,7 +16,9 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import book, on_the_toy, signed
 from .common_hypotheses import CONDITION, inside_point
+from .common_orders import given
 from .common_path import CHECKS, along
+from .part_d_recursion import pair_moves
 from .part_e_i_ii import same_sign_sizes
 
 # ---- pairs with opposite signs ------------------------------------------------------------------------------------------
@@ -117,24 +119,6 @@ def one_sign(lab: Laboratory) -> dict[str, Verdict]:
 # ---- both groups in the overview ---------------------------------------------------------------------------------------
 
 
-def _first_moves(lab: Laboratory, q: int, k: int) -> Verdict:
-    """Query noise of sign q moves with sign k and key noise of sign k with sign q, where v_i > v_mu."""
-    total: Verdict | None = None
-    for f in (1, -1):
-        state = {
-            "X12": sym("X11"),
-            "v_1": sym("v_mu") + sym("w1"),
-            "q1_mu": f * sym("c"),
-            "k1_mu": f * sym("d"),
-            "q1_1": q * (2 * sym("c") + sym("q")),
-            "k1_1": k * (2 * sym("d") + sym("k")),
-        }
-        found = signed(lab, state, {"q1_1": k, "k1_1": q}, ("w1", "c", "d"), ("q", "k"))
-        total = found if total is None else total & found
-    assert total is not None
-    return on_the_toy(total)
-
-
 @book.claim(
     "App.E.1-cases",
     "Two groups of query and key noise",
@@ -143,30 +127,33 @@ def _first_moves(lab: Laboratory, q: int, k: int) -> Verdict:
     origin="proof",
     parts=["1.", "2."],
     hypotheses=[
+        *CONDITION,
         Hypothesis(
             "after Stage I, by Lemma 4.1", r"\langle v^{(t)},y_i\xi_i\rangle>\langle v^{(t)},\mu\rangle", lambda p: 1
         ),
         Hypothesis(
-            "starts of noise are large, by Lemma C.10", r"|q_{si}|\ge2|q_{s\mu}|,\ |k_{si}|\ge2|k_{s\mu}|", lambda p: 1
+            "noise outweighs signals, by Lemmas C.10 and C.13",
+            r"s_{i,21}s_{i,22}|q_{si}|>s_{i,11}s_{i,12}|q_{s\mu}|,\ |k_{si}|>|k_{s\mu}|",
+            lambda p: 1,
         ),
     ],
-    uses=["Eq.10-12", "C.10"],
+    uses=["Eq.10-12", "C.10", "C.13", "E.2"],
     expect="fails",
-    statement=r"1.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both grow in size};\quad2.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both first shrink in size}",
-    reading="both cases print the same sign; the second is meant for opposite signs, which E.2 treats",
+    statement=r"1.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both grow in size};\quad2.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both first shrink in size, rebound quickly and reduce to case 1}",
+    reading="both cases print =_sgn; a minus in the second may be lost in the text at hand; one move from T_1 on, from t = 0 see E.3",
 )
 def two_groups(lab: Laboratory) -> dict[str, Verdict]:
-    """First moves of pairs with one sign, and with opposite signs."""
-    same = _first_moves(lab, 1, 1) & _first_moves(lab, -1, -1)
+    """Moves of pairs with one sign, and of pairs with opposite signs."""
+    same = pair_moves(lab, 1, 1) & pair_moves(lab, -1, -1)
     if same.as_stated != "holds":
         return {"1.": same, "2.": same}
-    other = _first_moves(lab, 1, -1) & _first_moves(lab, -1, 1)
+    other = pair_moves(lab, 1, -1) & pair_moves(lab, -1, 1)
     sentence = "at q_si = k_si = 1, |q_s,mu|, |k_s,mu| <= 1/2, uniform attention and v_i > v_mu both grow: case 1 with the same condition"
     printed = (
-        refuted(Witness(sentence, {"n": 2, "m_k": 2}), same.evidence)
+        refuted(Witness(sentence, inside_point()), same.evidence)
         .correcting(
-            r"q_{si}^{(0)}\ne_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both first shrink}",
-            other,
+            r"q_{si}^{(0)}=_{\rm sgn}-k_{si}^{(0)}\Rightarrow\text{both first shrink, then rebound (Lemma E.2)}",
+            given(other, "Lemma E.2 for the rebound"),
             "each moves with the sign of the other one",
         )
         .blaming("misprint", "second-case")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from functools import reduce
+from itertools import pairwise, product
 from math import log
+from operator import and_
 
 from odesys import (
     Hypothesis,
@@ -22,9 +24,9 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import book
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import MOVES, NORMS, QUARTER, VALUES, given, vanishing
+from .common_orders import MOVES, NORMS, QUARTER, VALUES, vanishing
 from .part_d_gradients import constant_moves
-from .part_d_recursion import mean_value_moves
+from .part_d_recursion import mean_value_moves, pair_moves
 
 
 @book.claim(
@@ -43,13 +45,13 @@ def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
     """Logits are at most 2 m_k times squares of sizes; the noise logit at T_3^+ is that large."""
     moves = constant_moves(lab)
     first = vanishing("m_k |q_mu| |k_i|, log^2(sigma_p s) |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
-    # -log s_21 is at least m_k (T_3^+ eta sigma_p s / 2)^2 = C_2^2 log(12 m_k / delta) kappa^2 / 4, with delta = n^(-1/3)
+    # -log s_21 is at least m_k (T_3^+ eta sigma_p s)^2 / 6 = C_2^2 log(12 m_k / delta) kappa^2 / 6, with delta = n^(-1/3)
     printed = _not_half(
-        moves,
-        lambda p: (log(12 * p["m_k"]) + log(p["n"]) / 3) / 4,
+        moves & one_sign_grows(lab),
+        lambda p: (log(12 * p["m_k"]) + log(p["n"]) / 3) / 6,
         "n",
         "T_3^+",
-        "-log s_21 over C_2^2, which is at least log(12 m_k/delta)/4 times the square of sigma_0 sigma_p s m_k^1/2, delta = n^-1/3,",
+        "-log s_21 over C_2^2, which is at least log(12 m_k/delta)/6 times the square of sigma_0 sigma_p s m_k^1/2, delta = n^-1/3,",
     )
     return {
         "s_11": (moves & first).proving(MOVES, QUARTER),
@@ -72,16 +74,43 @@ def slow_starts(letter: str) -> list[dict[str, float]]:
     ]  # kappa is 0.05 at every inside point
 
 
+SHARE = (
+    "take a sample with v_i > v_mu at the start, so for ever, as v_i - v_mu grows (Eq. (14), (15)): given v_mu samples are "
+    "independent with a probability that tends to 1/2, so one of n has it",
+    "at least 2/5 of its m_k independent pairs start with one sign and both sizes above 4 beta_mu (Hoeffding): the probability tends "
+    "to 1/2, as beta_mu over sigma_0 sigma_p s^1/2 is of the order n^-2",
+    "if softmax outputs stay near 1/2, a_i < 2 b_i; then such a pair moves outwards in every step, so that both sizes are above "
+    "t eta |xi_i|_1 >= t eta sigma_p s / sqrt2",
+    "of any other pair: with opposite signs and sizes above 2 |q_mu| and |k_mu| both shrink, else one size is at most 2 (beta_mu + t "
+    "eta |mu|), or one step; so its product is at least -(beta_xi + t eta sigma_p s)(2 beta_mu + 2 t eta |mu| + eta sigma_p s) or -beta_xi^2",
+    "so -log s_21 is at least m_k (t eta sigma_p s)^2 (1/5 - o(1))",
+)
+
+
+def one_sign_grows(lab: Laboratory) -> Verdict:
+    """Pairs of one sign move outwards and opposite ones inwards where noise outweighs the signals; large starts stay so."""
+    pairs = reduce(and_, (pair_moves(lab, q, k) for q, k in product((1, -1), repeat=2)))
+    B, m, t, x = sym("B"), sym("m"), sym("t"), sym("x")  # beta_mu, eta |mu|, and |xi_i|_1 = (2 + x)|mu| at least
+    stays = always_positive({"noise - 2 signal": 4 * B + t * (2 + x) * m - 2 * (B + t * m)}, ("B", "m"), ("t", "x"))
+    small = (
+        vanishing("4 beta_mu over sigma_0 sigma_p s^1/2, n^-2", n=-2)
+        & vanishing("beta_xi over T_3 eta sigma_p s, s^(-1/2)", n=1, d=Fraction(-1, 4))
+        & vanishing("(beta_mu + T_3 eta |mu|) over T_3 eta sigma_p s, |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
+        & vanishing("one step over T_3, eta / sigma_0", n=Fraction(9, 8), d=Fraction(-3, 4))
+    )
+    return pairs & mean_value_moves(lab) & stays & small
+
+
 def _not_half(
     moves: Verdict, factor: Callable[[dict[str, float]], float], letter: str, time: str, what: str
 ) -> Verdict:
     """A logit factor(p) kappa^2 along the path that grows with the root of log n or log m_k: s_21 does not stay at 1/2.
 
-    If it stayed there, the induction of Lemma E.9 would apply from the state at T_2 on (Remark E.4), with both noises of
-    every pair at least t eta sigma_p s / 2: a contradiction.
+    If it stayed there, pairs that start with one sign would grow in every step (`SHARE`): a contradiction, which takes no
+    lemma about other pairs.
     """
     if moves.as_stated != "holds":
-        return moves
+        return undecided("pairs of one sign do not grow as the argument needs")
     points = slow_starts(letter)
     logits = [factor(p) * p["m_k"] * (p["sigma_0"] * p["sigma_p"] * p["s"]) ** 2 for p in points]
     y, r = sym("y"), sym("r")  # roots of log x and log x_0: the factor is of order y^2, kappa^2 of order r/y
@@ -97,7 +126,7 @@ def _not_half(
         .replace("m_k_0", "240")
         .replace("n_0", "240^4")
     )
-    return given(refuted(Witness(sentence, points[-1]), moves.evidence), "Remark E.4")
+    return refuted(Witness(sentence, points[-1]), moves.evidence).proving(*SHARE)
 
 
 def half_with_logarithm(lab: Laboratory) -> Verdict:
@@ -163,13 +192,13 @@ def half_in_stage_two(lab: Laboratory) -> Verdict:
 def half_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     """As in Lemma E.14, with T_3 for T_3^+."""
     found = softmax_before(lab)
-    # beta_mu is at least (log m_k)^1/2 sigma_0 |mu|, so T_3 eta sigma_p s / 2 at least 3/2 (log m_k)^1/2 sigma_0 sigma_p s
+    # beta_mu is at least (log m_k)^1/2 sigma_0 |mu|, so T_3 eta sigma_p s at least 3 (log m_k)^1/2 sigma_0 sigma_p s
     printed = _not_half(
-        constant_moves(lab),
-        lambda p: 9 / 4 * log(p["m_k"]),
+        constant_moves(lab) & one_sign_grows(lab),
+        lambda p: 9 / 6 * log(p["m_k"]),
         "m_k",
         "T_3",
-        "-log s_21, which is at least 9/4 log m_k times the square of sigma_0 sigma_p s m_k^1/2,",
+        "-log s_21, which is at least 3/2 log m_k times the square of sigma_0 sigma_p s m_k^1/2,",
     )
     fixed = printed.correcting(LOGARITHM, half_with_logarithm(lab), PAYS).blaming("constant", "log-of-start")
     return {"s_11": found["s_11"], "s_21": fixed}

@@ -13,6 +13,7 @@ from odesys import (
     Evidence,
     Verdict,
     Witness,
+    always_positive,
     between,
     certified,
     decide_sign,
@@ -29,6 +30,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_hypotheses import at_least
+from .common_orders import given
 from .common_path import on_path
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
@@ -54,7 +56,7 @@ def lucky(n: int, p: Fraction) -> Fraction:
     uses=["C.14", "E.6-proof"],
     insensitive=NUMBERS,
     statement=r"X_{s,i}=\pm1\ \text{with probability}\ \tfrac12;\ P(|E_{s,+}|=|E_{s,-}|)=O(n^{-1/2});\ P(X_{s,i}>0,\textstyle\sum_iX_{s,i}>0)\ge\tfrac14-O(n^{-1/2})",
-    reading="given mu_s votes are independent, probability p, and -mu_s gives 1 - p; signs at T_2 are those of X; binomials for n <= 40, ties for every n",
+    reading="given mu_s votes are independent with one p (norms averaged), and -mu_s gives 1 - p; every n and p; 2. with signs at T_2 those of X",
 )
 def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
     """A vote is odd in its neuron; exact binomials averaged over the two signs of mu_s."""
@@ -71,18 +73,31 @@ def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
         n, p = case
         return bool(ball((tie(n, p) + tie(n, 1 - p)) / 2) <= (2 / (flint.arb.pi() * n)).sqrt())
 
-    def wins(case: tuple[int, Fraction]) -> bool:
+    def majority(case: tuple[int, Fraction]) -> bool:
+        """P(X_1 is the majority, no tie) is the mean of max(N_+, N_-)/n without ties."""
         n, p = case
-        return (lucky(n, p) + lucky(n, 1 - p)) / 2 >= Fraction(1, 4)
+        mean = sum(
+            (comb(n, k) * p**k * (1 - p) ** (n - k) * max(k, n - k) / n for k in range(n + 1) if 2 * k != n),
+            Fraction(0),
+        )
+        return lucky(n, p) + lucky(n, 1 - p) == mean
 
     cases = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
+    half = always_positive({"larger part": (sym("h") + sym("x")) - sym("h") * (1 - sym("t"))}, ("h", "t"), ("x",))
     return {
         "1. law of a vote": odd.adding(because="start values are symmetric, so X and -X have one law"),
-        "2. ties": (enumerate_all(cases, ties, "pairs (n, p)") & _wallis()).with_constants(
-            tie="at most sqrt(2/(pi n)), not 10/sqrt(n)"
+        "2. ties": given(
+            (enumerate_all(cases, ties, "pairs (n, p)") & _wallis()).with_constants(
+                tie="at most sqrt(2/(pi n)), not 10/sqrt(n)"
+            ),
+            "that signs at T_2 are those of X, Lemma E.2",
         ),
-        "3. lucky neurons": enumerate_all(cases, wins, "pairs (n, p)").with_constants(
-            lucky="at least 1/4, without a loss"
+        "3. lucky neurons": (enumerate_all(cases, majority, "pairs (n, p)") & half & _wallis())
+        .with_constants(lucky="at least 1/4 - P(tie)/4 >= 1/4 - (8 pi n)^(-1/2)")
+        .proving(
+            "P(X_1 > 0, sum > 0) averaged over +-mu_s is half of P(X_1 is the sign of the sum, no tie)",
+            "votes are exchangeable, so that is the mean of max(N_+, N_-)/n without ties, at least (1 - P(tie))/2; exact sums for n "
+            "<= 40 beside it",
         ),
     }
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
+from math import log, sqrt
+from operator import and_
 from typing import Any
 
 import flint
@@ -13,7 +17,7 @@ from odesys import ZERO, Node, Verdict, Witness, always_positive, certified, equ
 from ..laboratory import Laboratory
 from ..special.toy_network import LABELS, POSITIVE, ROWS, dot
 from .book import EVERY, NUMBERS, at_most, ball, book, on_the_toy, short, signed, tail
-from .common_hypotheses import CONDITION
+from .common_hypotheses import CONDITION, inside_point
 from .common_orders import vanishing
 from .part_d_gradients import SIDES, constant_moves
 from .part_d_recursion import mean_value_moves
@@ -113,34 +117,59 @@ def large_scale(lab: Laboratory) -> Verdict:
     "Large initial scale: the signal is negligible",
     kind="order",
     where="Appendix F.1, sigma_0 large, first display",
-    parts=["<<"],
+    parts=["<v, mu>", "<<", "|<v, xi>|"],
     origin="text",
-    hypotheses=[],
+    hypotheses=CONDITION,
     uses=["Eq.14-15"],
     expect="fails",
-    insensitive=NUMBERS,
-    statement=r"\sigma_0=\Omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ \Theta(\log(\epsilon^{-1})\|\mu\|\sigma_p^{-1}s^{-1})\ll\Omega(m_v^{-1/2}\sigma_0\sigma_ps^{1/2})",
-    reading="Omega allows sigma_0 of that order itself, where both sides are of one order; the next line uses <<",
+    statement=r"\sigma_0=\Omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ \langle v^{(T)},\mu\rangle=\Theta(\log(\epsilon^{-1})\|\mu\|\sigma_p^{-1}s^{-1})\ll\Omega(m_v^{-1/2}\sigma_0\sigma_ps^{1/2})=|\langle v^{(T)},\xi\rangle|",
+    reading="Omega allows sigma_0 of that order itself, where both sides are of one order; later lines use <<; the last Omega with probability 1 - delta, constant by delta",
 )
-def large_scale_display(lab: Laboratory) -> Verdict:
-    """The right side over 1/(sigma_p s) at sigma_0 = c sigma_p^-2 s^-3/2 m_v^1/2, with roots as symbols."""
-    c, p, r, w = sym("c"), sym("sigma_p"), sym("root_s"), sym("root_m_v")
-    order = equal({"right side": (c * p**-2 * r**-3 * w / w * p * r, c / (p * r**2))})
-    if order.as_stated != "holds":
-        return order
+def large_scale_display(lab: Laboratory) -> dict[str, Verdict]:
+    """The signal by the length of moves, the noise by the derived spread of a fresh sample, at points of a path."""
+    E, r = sym("E"), sym("r")  # E = log(1/eps); the start over |mu|/(sigma_p s) is at most E/(1 + r), as in Thm.3.2(3)
+    both = {"above": 4 * E - E / (1 + r) - 3 * E, "below": 5 * E - (4 * E + E / (1 + r))}
+    signal = mean_value_moves(lab) & always_positive(both, ("E", "r"))
+    spread = ball(lab.variances()["v_xi"]).sqrt()  # over (2/m_v)^1/2 sigma_0 |xi|, which is 1 in the toy
+    dense = at_most((2 / flint.arb.pi()).sqrt(), ball(1), what="density of |Z|") & at_most(ball(Fraction(1, 2)), spread)
+    points = [_at_equality(m_k) for m_k in (60, 10**4, 10**6)]
+    level = ball(4) * flint.arb(10).log()
+
+    def quotient(point: Mapping[str, float], factor: int = 1) -> Any:
+        noise = (
+            (2 / ball(point["m_v"])).sqrt() * spread * ball(factor) * ball(point["sigma_0"]) * ball(point["sigma_p"])
+        )
+        return level / (ball(point["sigma_p"]) * ball(point["s"])) / (noise * ball(point["s"]).sqrt())
+
+    half = ball(Fraction(1, 2))
+    stays = reduce(and_, (at_most(half, quotient(p)) for p in points))
+    falls = reduce(and_, (at_most(quotient(p, 10**k), ball(10) ** -k) for p in points for k in (1, 2, 4)))
+    if (stays & signal).as_stated != "holds":
+        return {"<v, mu>": signal, "<<": stays & signal, "|<v, xi>|": dense}
     sentence = (
-        "at sigma_0 = 4 log(1/eps) |mu| sigma_p^-2 s^-3/2 m_v^1/2, which Omega allows, m_v^-1/2 sigma_0 sigma_p s^1/2 is "
-        "4 log(1/eps) |mu| / (sigma_p s), the left side itself: the quotient is 1 for every n and d"
+        f"at n = {points[0]['n']:.4g}, sigma_0 = 4 log(10) |mu| sigma_p^-2 s^-3/2 m_v^1/2 (Condition 3.1 holds), eps = 1/10, the "
+        f"signal over the deviation of the noise is {short(quotient(points[0])):.4g}, and the same at n = {points[-1]['n']:.4g}"
     )
-    return (
-        refuted(Witness(sentence, {"epsilon": "1/10"}), order.evidence)
+    printed = (
+        refuted(Witness(sentence, points[0]), stays.evidence)
         .correcting(
             r"\sigma_0=\omega(\sigma_p^{-2}s^{-3/2}m_v^{1/2})\ \Rightarrow\ \text{the same}",
-            order.proving("the quotient of the sides is a constant over c, which tends to 0 as c grows"),
+            falls.proving("the quotient falls like 1/sigma_0"),
             "a large constant gives errors near 1/2 only, see Beyond.F.1",
         )
-        .blaming("constant", "omega-for-large")
+        .blaming("misprint", "omega-for-large")
     )
+    noise = dense.proving(
+        "P(|Z| <= delta) <= delta, as the density of |Z| is at most (2/pi)^1/2: the constant is delta"
+    )
+    return {"<v, mu>": signal, "<<": printed, "|<v, xi>|": noise}
+
+
+def _at_equality(m_k: int) -> dict[str, float]:
+    """A point inside Condition 3.1 with sigma_0 = 4 log(10) sigma_p^-2 s^-3/2 m_v^1/2."""
+    point = inside_point(m_k)
+    sigma_0 = 4 * log(10) * point["sigma_p"] ** -2 * point["s"] ** -1.5 * sqrt(point["m_v"])
+    return {**point, "sigma_0": sigma_0}
 
 
 @book.claim(

@@ -14,12 +14,15 @@ from derivations.signgd.claims import common_path as path
 from derivations.signgd.claims.common_hypotheses import CONDITION, inside_point, power_of_n
 from derivations.signgd.claims.common_path import ALIGNED, UNTIED
 from derivations.signgd.claims.common_reasons import VANISHES
+from derivations.signgd.claims.part_e_iv_b_c import enough_for_theta
 from derivations.signgd.claims.part_e_softmax import slow_starts
 from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.setting import Case, published
 from derivations.signgd.special import recursion, watched_runs
 from derivations.signgd.special.conditions import CONDITION_3_1, beside, satisfying
 from derivations.signgd.special.watched_runs import Rules
+from odesys.papers.draw import Draw
+from odesys.papers.hypotheses import OutsideHypotheses, approach
 from odesys.verdicts import Evidence, Verdict
 
 
@@ -54,7 +57,7 @@ def test_slow_starts_are_inside_and_tend_to_zero(letter: str) -> None:
 def seen_as(monkeypatch: pytest.MonkeyPatch, answer: bool, event: bool) -> str:
     """The verdict on a check where every run gives one answer, and has or has not what is supposed."""
 
-    def looked(rules: Rules, case: Case, seeds: Sequence[int]) -> tuple[path.Looked, ...]:
+    def looked(rules: Rules, case: Case, seeds: Sequence[int], untied: bool) -> tuple[path.Looked, ...]:
         events = {ALIGNED.hypothesis.name: event, UNTIED.hypothesis.name: True}
         return tuple(path.Looked(events, {"check": answer}, {"check": {"size": (0.5, 1.0)}}, 0.4) for _ in seeds)
 
@@ -72,7 +75,7 @@ def test_runs_without_what_is_supposed_decide_nothing(monkeypatch: pytest.Monkey
 def _runs_that_see(monkeypatch: pytest.MonkeyPatch, small: Mapping[int, float]) -> None:
     """All checks are passed, and what is printed as o(1) has a size by n."""
 
-    def looked(rules: Rules, case: Case, seeds: Sequence[int]) -> tuple[path.Looked, ...]:
+    def looked(rules: Rules, case: Case, seeds: Sequence[int], untied: bool) -> tuple[path.Looked, ...]:
         size = small.get(case.n, 1 / case.n)
         seen = {name: {what: (-size, size / 2)} for name, what in VANISHES.items()}
         return tuple(
@@ -146,3 +149,33 @@ def test_runs_show_ties_and_small_shares() -> None:
         assert len(seen[n]) == 6
     assert not all(untied for untied, _ in seen[4]) and all(untied for untied, _ in seen[5])
     assert {aligned for _, aligned in seen[5]} == {True, False}
+
+
+def test_only_claims_that_suppose_it_are_judged_on_starts_without_ties(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, bool]] = []
+
+    def looked(rules: Rules, case: Case, seeds: Sequence[int], untied: bool) -> tuple[path.Looked, ...]:
+        asked.append((case.n, untied))
+        return tuple(path.Looked(dict.fromkeys(path.EVENTS, True), {"check": True}, {}, 0.4) for _ in seeds)
+
+    monkeypatch.setattr(path, "looked", looked)
+    plain = path.along(Laboratory(), "check", "it was seen", printed=lambda case: 0.5)
+    assert not any(untied for _, untied in asked) and "given" not in plain.details
+    assert plain.details["printed_probability"] == "0.5 at n = 13, 0.5 at n = 34, 0.5 at n = 85"
+    asked.clear()
+    given = path.along(Laboratory(), "check", "it was seen", supposing=[UNTIED])
+    assert {untied for n, untied in asked if n % 2 == 0} == {True} and not any(u for n, u in asked if n % 2)
+    assert "probability 0.006 at n = 34" in given.details["given"]
+    needed = {claim.id for claim in book if UNTIED.hypothesis in (claim.hypotheses or ())}
+    assert {"E.20", "IV.a-A", "IV.a-DEF"} <= needed and not {"Thm.3.2", "4.2", "E.42"} & needed
+
+
+def test_the_power_for_theta_c_is_a_real_predicate() -> None:
+    """Met on the path at theta_c = 1/5, not where sigma_p s is a smaller power of n; 1/20 would not be met."""
+    for point in path.points(Draw()):
+        ratio = enough_for_theta.ratio_at(point)
+        assert enough_for_theta.holds(point) and ratio * (1.05 / 1.2) ** 2 < 1
+        assert not enough_for_theta.holds({**point, "sigma_p": 100 * point["n"] ** 2 / point["s"]})
+    with pytest.raises(OutsideHypotheses):
+        far = [{**point, "sigma_p": 100 * point["n"] ** 2 / point["s"]} for point in path.points(Draw())]
+        approach(far, [enough_for_theta])
