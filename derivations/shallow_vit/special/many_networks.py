@@ -131,9 +131,9 @@ def train_many(
             train_many(case, law, shares[k], _some(state, k), sizes[k], steps, rules, speeds, counting, sharp, merged)
             for k in (slice(first, first + few) for first in range(0, count, few))
         ]
-        whole = (np.concatenate([getattr(part.state, name) for part in parts]) for name in MOVING)
+        whole = {name: np.concatenate([getattr(part.state, name) for part in parts]) for name in MOVING}
         taken, fitted = (np.concatenate([getattr(part, name) for part in parts]) for name in ("steps", "fitted"))
-        return Trained(State(*whole, state.a), taken, fitted, case.margin, rules)
+        return Trained(State(**whole, a=state.a), taken, fitted, case.margin, rules)
     seen = Law(counting.tokens(law.counts), counting.label * law.y, law.chance)
     weights = shares * np.where(law.y < 0, counting.negative, 1)
     weights = weights / weights.sum(axis=1, keepdims=True)
@@ -168,7 +168,7 @@ def train_many(
 
 def _some(state: State, which: slice | np.ndarray) -> State:
     """Some of stacked networks."""
-    return State(*(getattr(state, name)[which] for name in MOVING), state.a)
+    return State(**{name: getattr(state, name)[which] for name in MOVING}, a=state.a)
 
 
 def _last_crossing(before: np.ndarray, after: np.ndarray, weights: np.ndarray, margin: float) -> np.ndarray:
