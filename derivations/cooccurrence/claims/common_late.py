@@ -90,7 +90,7 @@ def longer(lab: Laboratory, what: str, read: Callable[[Sums, Point], float]) -> 
     """
     points = []
     for length in (round(p["L"]) for p in lab.draw.along("L", 6, 32, 3)):
-        points.append({**tied_points(lab, 1, length)[0], "m": 10**17, "c0": 8e-4})
+        points.append({**tied_points(lab, length=length)[0], "m": 10**17, "c0": 8e-4})
 
     def one(p: Point) -> float:
         return float(read(limit_sums(lab, p["L"], scale_at(p), LATE, p["n"]), p))
