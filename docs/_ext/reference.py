@@ -16,7 +16,11 @@ PAGES = {
     "reduction": ("Reduction", "From a system to a smaller one, with the way back.", ["reduce"]),
     "analysis": ("Analysis", "What can be said about a system.", ["analysis"]),
     "exact": ("Exact answers", "When two expressions are equal, or one is positive.", ["exact"]),
-    "certificates": ("Certificates", "What no rounding can break.", ["certify"]),
+    "certificates": (
+        "Certificates",
+        "What no rounding can break, and files for a proof assistant.",
+        ["certify", "proofs"],
+    ),
     "runs": ("Runs", "Flows through switches and slides, and maps.", ["flows", "compiled", "maps"]),
     "networks": ("Networks", "Finite width: the same program with weights that really move.", ["networks"]),
     "pictures": ("Pictures and sweeps", "Figures, fits, and many runs.", ["pictures", "sweeps"]),
