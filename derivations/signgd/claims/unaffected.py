@@ -142,7 +142,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) 4.2 E.1 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) E.12 E.13 4.4(2) E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) E.1 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) E.12 E.13 4.4(2) E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (
