@@ -275,7 +275,14 @@ def add(terms: Iterable[Node]) -> Node:
 
 
 def combine(pairs: Iterable[tuple[Number, Node]]) -> Node:
-    """The linear combination of nodes with numeric coefficients."""
+    """The linear combination of nodes with numeric coefficients.
+
+    >>> from fractions import Fraction
+    >>> from odesys import graph
+    >>> x, y = graph.sym("x"), graph.sym("y")
+    >>> graph.combine([(Fraction(2), x), (Fraction(1), x - y)]) is 3 * x - y
+    True
+    """
     total: dict[Node, Number] = {}
     for factor, term in pairs:
         for coefficient, base in linear_terms(term):
