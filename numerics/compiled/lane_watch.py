@@ -1,6 +1,6 @@
 """Steps in lanes in which nothing happens to what is watched; all others are made by the scalar kernel.
 
-A step is read as `crossings.py` reads it: at the ends of its parts, one part beyond each end, and at two probes.
+A step is read as `crossings.py` reads it: at the ends of its parts, one part beyond each end, and at its probes.
 Nothing happens where every watched value that can move has a side, is on it at all readings, has no dip towards zero,
 and its readings are close enough. Wherever that is not so, not-a-number included, the step is left.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from scipy.integrate import DOP853
 
-from numerics.flows.semantics import DIP_RATIO, MISSED, PROBES, STEP_PARTS
+from numerics.flows.semantics import DIP_PART, DIP_RATIO, MISSED, PROBES, STEP_PARTS
 from odesys.jit.lane_text import LaneValue, LaneWriter
 
 from .crossings import NOISE, PROBE_COUNT, WEIGHTS
@@ -69,8 +69,9 @@ def _on_side(w: LaneWriter, readings: Sequence[LaneValue], s: LaneValue) -> Lane
     for low, middle, high in zip(readings, readings[1:], readings[2:], strict=False):
         here, slope = s * middle, s * (low - high)
         bend = s * (low + high) - here * 2.0
-        lowest = here * bend * (8.0 * (1.0 - 1.0 / DIP_RATIO)) < slope * slope
-        fine = fine & ~((bend > 0.0) & (w.absolute(slope) < bend * 2.0) & lowest)
+        deep = here * bend * (8.0 * (1.0 - 1.0 / DIP_RATIO)) < slope * slope
+        near = here * bend * 8.0 - bend * bend * (8.0 * DIP_PART) < slope * slope
+        fine = fine & ~((bend > 0.0) & (w.absolute(slope) < bend * 2.0) & (deep | near))
     return fine
 
 
