@@ -416,7 +416,7 @@ def repaired_process(lab: Laboratory) -> Verdict:
     _, printed, t, b, omega = _growth()
     x = sp.Symbol("x_star", positive=True)
     grown = 1 + sp.sqrt(2) * x / omega**2
-    reached = sp.simplify(printed[0].subs(t, sp.log(grown) / (sp.sqrt(2) * b)))
+    reached = printed[0].subs(t, sp.log(grown) / (sp.sqrt(2) * b))
     excess = x * omega**2 / (omega**2 + sp.sqrt(2) * x)
     return (
         solves_process(b)
