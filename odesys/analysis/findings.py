@@ -19,6 +19,7 @@ from ..expr import graph
 from ..expr.graph import Node, sym
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
+from .darboux import invariant_curves
 from .dependency import sign_of, strong_components
 from .equilibria import Continuum, Equilibria, Equilibrium
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
@@ -265,6 +266,10 @@ def _conserved(system: System, counts: dict[str, int], seed: int, integrals: lis
             "" if found.complete else f"among {found.ansatz}",
             "" if found.complete else f"system.first_integrals(degree={degree + 1})",
         )
+    if found.factor is not None:
+        text = f"{to_sympy(found.factor)} is an integrating factor"
+        meaning = "times it the field has no divergence, so that a conserved quantity follows locally by quadrature"
+        yield Finding("conserved", text, "proof", meaning)
 
 
 def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[Finding]:
@@ -324,6 +329,7 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
         listed = ", ".join(f"{name} = 0" for name in planes[:12]) + (", ..." if len(planes) > 12 else "")
         text = f"The set {listed} is invariant" if len(planes) == 1 else f"These sets are invariant: {listed}"
         yield Finding("invariant sets", text, "proof")
+    yield from _invariant_curves(system)
     given = " with parameters that are not negative" if system.parameters else ""
     if not open_states:
         yield Finding(
@@ -335,6 +341,19 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
     elif positive:
         text = f"As long as no other state is negative, {', '.join(positive[:12])} can not become negative{given}"
         yield Finding("invariant sets", text, "proof")
+
+
+def _invariant_curves(system: System) -> Iterator[Finding]:
+    """Invariant curves and surfaces of a polynomial flow that are no coordinate planes."""
+    products = (node for node in graph.topological(system.nodes) if node.op == "mul")
+    if any(e < 0 and graph.symbols([base]) & {*system.names} for node in products for base, e in node.args):
+        return
+    found = invariant_curves(system)
+    shown = [f"{to_sympy(f)} = 0" for f in found.curves if f.op != "sym"]
+    every = f"all of degree at most {found.degree} over the rational numbers" if found.degree else ""
+    what = {1: "points", 2: "curves"}.get(system.dimension, "surfaces")
+    if shown:
+        yield Finding("invariant sets", f"These {what} are invariant: {', '.join(shown)}", "proof", every)
 
 
 def _has_unique_solutions(system: System) -> bool:

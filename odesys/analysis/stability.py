@@ -26,7 +26,7 @@ from ..expr import graph
 from ..expr.system import System
 from .dependency import checked_values, linear_part, sign_of, values_at
 from .equilibria import Equilibrium, residuals
-from .linear import SIZE_LIMIT, exact_spectrum
+from .linear import SIZE_LIMIT, charpoly_of, exact_spectrum
 from .number_field import inverse
 from .polynomial_form import is_rational, polynomial_context, quotients
 
@@ -364,7 +364,7 @@ def stability_conditions(
             "the criterion of Routh and Hurwitz is for flows; the multipliers of a map are in linearise"
         )
     matrix = linear_part(system, point.point if isinstance(point, Equilibrium) else point, parameters)
-    coefficients = [sp.factor(sp.cancel(c)) for c in matrix.charpoly().all_coeffs()]
+    coefficients = [sp.factor(sp.cancel(c)) for c in charpoly_of(matrix).all_coeffs()]
     size = matrix.rows
     hurwitz = sp.Matrix(size, size, lambda i, j: coefficients[2 * j - i + 1] if 0 <= 2 * j - i + 1 <= size else 0)
     minors = [sp.factor(sp.cancel(hurwitz[:k, :k].det())) for k in range(2, size)]
@@ -420,7 +420,7 @@ def _definite_integral(
     system: System, place: Mapping[str, Any], integral: Any, parameters: Mapping[str, Any]
 ) -> tuple[bool, str]:
     """Whether a quantity is proved to be conserved and to have a strict extremum at the point."""
-    from .first_integrals import check_integral
+    from .conserved import check_integral
 
     node = graph.as_node(integral)
     numbers = {name: value for name, value in parameters.items() if not isinstance(value, sp.Symbol)}
