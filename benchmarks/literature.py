@@ -1,7 +1,7 @@
 """Processor time of the page of each system from the literature: python -m benchmarks.literature [NAME ...].
 
-Prints a line per system and keeps it in `literature.md`, where rows of other systems stay. Exit code 1 if one takes more
-than a minute.
+Prints a line per system and keeps it in `literature.md`, where rows of other systems stay. Exit code 1 if one takes
+more than a minute.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from .polynomial_form import is_rational, polynomial_context, quotients
 DEGREES = {1: 1, 2: 2, 3: 1}  # of curves, by number of states; with more states only candidates are tried
 MOST_STATES = 12
 MOST_CURVES = 8
+LARGEST_POWER = 1000  # of a curve in an integrating factor; larger ones stay in an exponential
 LARGEST_ENTRY, LARGEST_MINOR = 2000, 20000  # terms; beyond them only candidates are tried
 
 
@@ -79,14 +80,16 @@ def invariant_curves(system: System, degree: int | None = None) -> Curves:
         wanted -= minors is None
     candidates = list(context.gens()[:size])
     for top, _ in fractions[0]:
-        candidates += [f for f, _ in top.factor()[1] if f.total_degree() <= 2] if top else []
+        candidates += [f for f in _factors(top) or () if f.total_degree() <= 2] if top else []
     rational: list[Node] = []
     if minors is not None:
         whole = minors[max(minors, key=len)]
         if whole.is_zero():
             rational, minors = _quotients(minors, size, names), None
+        elif (parts := _factors(whole)) is not None:
+            candidates += parts
         else:
-            candidates += [f for f, _ in whole.factor()[1]]
+            minors = None
     shown: dict[Node, Any] = {}
     for f in sorted(candidates, key=lambda f: (f.total_degree(), str(f))):
         if any(f.degrees()[:size]) and not divmod(change(f), f)[1]:
@@ -132,7 +135,7 @@ def integrating_factor(system: System, found: Curves) -> Node | None:
     for powers in solved:
         chosen = [p.xreplace(dict.fromkeys(unknown, sp.Integer(0))) for p in powers]
         factor = graph.exp(graph.add(from_sympy(p) * a for p, a in zip(chosen, atoms, strict=True)))
-        if all(p.is_Rational for p in chosen[: len(found.curves)]):
+        if all(p.is_Rational and max(abs(p.p), p.q) <= LARGEST_POWER for p in chosen[: len(found.curves)]):
             parts = [graph.power(f, Fraction(int(p.p), int(p.q))) for f, p in zip(found.curves, chosen, strict=False)]
             rest = graph.add(from_sympy(p) * a for p, a in list(zip(chosen, atoms, strict=True))[len(found.curves) :])
             factor = graph.multiply(*parts, graph.exp(rest))
@@ -182,6 +185,14 @@ def _quotients(minors: Mapping[tuple[int, ...], Any], size: int, names: Sequence
             if best is None or length < best[0]:
                 best = length, top, bottom
     return [] if best is None else [_node(best[1], names) / _node(best[2], names)]
+
+
+def _factors(polynomial: Any) -> list[Any] | None:
+    """The irreducible factors of a polynomial; None where its numbers are too large for the library to sort them."""
+    try:
+        return [f for f, _ in polynomial.factor()[1]]
+    except OverflowError:
+        return None
 
 
 def _is_multiple(f: Any, minors: Mapping[tuple[int, ...], Any], size: int) -> bool:

@@ -27,6 +27,7 @@ SPARE_POINTS = 12  # points beyond the number of unknowns
 LARGEST_SEARCH = 6000  # monomials
 SAME_DIRECTION = 1e-14  # of unit gradients, as far as floats can tell: one minus their product
 HIGHEST_COEFFICIENT = 4  # degree in the parameters
+LARGEST_POWER = 1000  # of a factor; sums of logarithms with larger numbers stay what they are
 
 Monomial = tuple[int, ...]  # indices of variables, sorted, with repetition
 Polynomial = dict[Monomial, Fraction]
@@ -113,7 +114,7 @@ class Search:
         """The integral of a candidate, if it is proved; products of powers where it is a sum of logarithms alone."""
         node = self.node(polynomial)
         terms = [(c, t) for c, t in graph.linear_terms(node)]
-        if all(t.op == "log" for _, t in terms):
+        if all(t.op == "log" and max(abs(c.numerator), c.denominator) <= LARGEST_POWER for c, t in terms):
             node = graph.multiply(*(graph.power(t.args[0], Fraction(c)) for c, t in terms))
         result = check_integral(self.system, node)
         return FirstIntegral(f"I{number}", node, f"exact: {result.method}") if result.answer == "zero" else None

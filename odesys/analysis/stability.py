@@ -23,6 +23,7 @@ from ..errors import EquationError
 from ..exact.balls import as_ball, ball_endpoints, ball_number, ball_program
 from ..exact.rewriting import has_floats
 from ..expr import graph
+from ..expr.sympy_bridge import to_sympy
 from ..expr.system import System
 from .dependency import checked_values, linear_part, sign_of, values_at
 from .equilibria import Equilibrium, residuals
@@ -442,4 +443,23 @@ def _definite_integral(
     if all(sign == 1 for sign in minors) or all(sign == (-1) ** k for k, sign in enumerate(minors, start=1)):
         sense = "minimum" if minors[0] == 1 else "maximum"
         return True, f"a conserved quantity has a strict {sense} at the point (definite Hessian): orbits stay near"
+    if _even_powers(inserted, system.names, values):
+        return True, "a conserved quantity is a sum of even powers around the point, all of one sign: orbits stay near"
     return False, "the quantity supplied is conserved, but its Hessian is not shown to be definite at the point"
+
+
+def _even_powers(node: graph.Node, names: tuple[str, ...], values: Mapping[str, Any]) -> bool:
+    """Whether a polynomial is, around a point and up to a constant, a sum of even powers of one sign, of each state."""
+    if not is_rational([node]):
+        return False
+    expression = to_sympy(node)
+    given = {symbol.name: symbol for symbol in expression.free_symbols}
+    moved = {given[n]: sp.Symbol(n) + sp.sympify(values[n]) for n in names if n in given}
+    rest = expression.xreplace(moved)
+    if len(moved) < len(names) or not rest.is_polynomial(*map(sp.Symbol, names)):
+        return False
+    terms = [(powers, c) for powers, c in sp.Poly(rest, *map(sp.Symbol, names)).terms() if any(powers)]
+    signs = {sign_of(sp.cancel(c)) for _, c in terms}
+    even = all(power % 2 == 0 for powers, _ in terms for power in powers)
+    alone = {k for powers, _ in terms for k in range(len(names)) if powers[k] and sum(powers) == powers[k]}
+    return even and signs in ({1}, {-1}) and len(alone) == len(names)

@@ -163,7 +163,11 @@ class System:
             raise EquationError(f"a system is a flow or a map, not {self.kind!r}")
         for name in (*self.names, *self.parameters):
             if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-                raise EquationError(f"{name!r} can not name a state or parameter: use letters, digits and underscores")
+                raise EquationError(
+                    f"{name!r} can not name a state or parameter: use Latin or Greek letters, digits and underscores"
+                )
+            if name == TIME and self.kind == "flow":
+                raise EquationError("t is time and can name neither a state nor a parameter; call it s, or tau")
         twice = [name for name, count in Counter((*self.names, *self.parameters)).items() if count > 1]
         if twice:
             raise EquationError(f"the name {twice[0]} is used twice; states and parameters have names of their own")

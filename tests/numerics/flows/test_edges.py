@@ -28,7 +28,9 @@ def test_the_end_of_a_domain_is_named(equations: dict[str, str], says: str) -> N
 
 
 def test_the_ways_out_work() -> None:
-    ended = integrate(System.from_strings(SUPER), [1.0, 0.0], (0.0, 10.0), events=[StopWhen("arrival", "x", level=1e-9)])
+    ended = integrate(
+        System.from_strings(SUPER), [1.0, 0.0], (0.0, 10.0), events=[StopWhen("arrival", "x", level=1e-9)]
+    )
     assert ended.stop == "event:arrival" and ended.end_state[1] == pytest.approx(-1.1 * ended.end_time)
     smooth = {"x": "-1.5*x/sqrt(abs(x) + 1e-6) + v", "v": "-1.1*x/(abs(x) + 1e-6)"}
     rest: Any = integrate(System.from_strings(smooth), [1.0, 0.0], (0.0, 10.0)).end_state
