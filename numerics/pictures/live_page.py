@@ -23,12 +23,14 @@ from odesys.report.explorer import explorer_page
 from odesys.report.svg import InlineFigure, inline
 from odesys.tex.latex import name_tex, system_mathml
 
+from .dependency_picture import dependency_picture
 from .plotting import new_figure, save_figure
 from .portrait import phase_portrait
 
 CURVES = 6  # in one picture
 STARTS = 12  # states whose start can be moved
 LARGEST_MATHML = 200_000  # characters of the equations on a page
+FAR = 20.0  # times the size of what is seen: equilibria and runs beyond that do not set the window of a portrait
 UNSAID = 1.0  # a parameter or start value that nobody gave
 
 
@@ -81,14 +83,16 @@ def page(
     made = system_explorer(flow, start, t_end, parameters, panels, title)
     equations = system_mathml(flow)
     static = _static(flow, made)
-    pictures, why = _portrait(flow, made) if analysis else ([], "")
-    if analysis is not None and why:
-        analysis = replace(analysis, notes=(*analysis.notes, why))
+    pictures: list[InlineFigure] = []
+    if analysis is not None:
+        pictures, why = _portrait(flow, made, analysis)
+        pictures += _dependencies(flow)
+        analysis = replace(analysis, notes=(*analysis.notes, why)) if why else analysis
     text = explorer_page(made, static, equations if len(equations) <= LARGEST_MATHML else "", analysis, pictures)
     return write_text(Path(path), text)
 
 
-def _portrait(system: System, made: Explorer) -> tuple[list[InlineFigure], str]:
+def _portrait(system: System, made: Explorer, analysis: Analysis) -> tuple[list[InlineFigure], str]:
     """The phase portrait of a planar flow around where its run goes and its equilibria; or why there is none."""
     if system.dimension != 2:
         return [], f"a phase portrait: it is drawn for two states, and there are {system.dimension}"
@@ -98,16 +102,46 @@ def _portrait(system: System, made: Explorer) -> tuple[list[InlineFigure], str]:
     parameters = {name: values[name] for name in system.parameters}
     start = [values[node.args[0]] for node in made.protocols[0].start.values()]
     try:
-        run = integrate(system, start, (0.0, values[made.protocols[0].end.args[0]]), parameters)
-        low, high = run.states.min(axis=0), run.states.max(axis=0)
-        room = np.maximum(0.3 * (high - low), 0.5)
-        box = {name: (float(a), float(b)) for name, a, b in zip(system.names, low - room, high + room, strict=True)}
+        box = _window(system, start, values[made.protocols[0].end.args[0]], parameters, analysis)
         with tempfile.TemporaryDirectory() as folder:
             file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg")
             what = "Phase portrait: streamlines, nullclines, separatrices of saddles, equilibria"
             return inline([file], "portrait", what, 10**6), ""
     except OdesysError as problem:
         return [], f"a phase portrait: {problem}"
+
+
+def _window(
+    system: System, start: Sequence[float], end: float, parameters: Mapping[str, float], analysis: Analysis
+) -> dict[str, tuple[float, float]]:
+    """A box around the run and the isolated equilibria near it; around those alone where the run goes far away."""
+    points = [point.point.values() for point in analysis.rests or () if not point.condition]
+    rests = np.array([[float(v) for v in point] for point in points if not any(_has_symbols(v) for v in point)])
+    seen = np.array([start]) if not len(rests) else rests
+    try:
+        states = integrate(system, start, (0.0, end), parameters).states
+        reach = FAR * (1 + np.abs(rests).max(initial=np.abs(start).max()))
+        if np.abs(states).max() <= reach:
+            size = 1 + np.abs(states).max()
+            near = rests[np.abs(rests).max(axis=1) <= FAR * size] if len(rests) else rests
+            seen = np.vstack([states, *([near] if len(near) else [])])
+    except IntegrationError:
+        pass
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    room = np.maximum(0.3 * (high - low), 0.5)
+    return {name: (float(a), float(b)) for name, a, b in zip(system.names, low - room, high + room, strict=True)}
+
+
+def _has_symbols(value: Any) -> bool:
+    return bool(getattr(value, "free_symbols", ()))
+
+
+def _dependencies(system: System) -> list[InlineFigure]:
+    """The picture of who drives whom."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = dependency_picture(system, Path(folder))
+        what = "Who drives whom: an arrow goes to the states whose equations read a state"
+        return inline(files, "dependency", what, 10**6) if files else []
 
 
 def system_explorer(

@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 
 from ..errors import EquationError, OdesysError
+from ..exact.rewriting import has_floats
 from ..exact.sparse_terms import TooManyTerms, sparse_terms
 from ..expr import graph
 from ..expr.field import ScalarField
@@ -32,6 +33,7 @@ from .weak_focus import first_lyapunov
 MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
 DEGREES = {1: 4, 2: 4, 3: 3, 4: 3}  # of conserved quantities, for fewer states
 MOST_LINEAR = 300
+MOST_LUMPED = 12  # states up to which a lumped system is searched for each of them
 MOST_REST = 12  # states up to which equilibria are searched
 #: smooth on the whole line
 ENTIRE = {"exp", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "arcsinh", "erf", "sigmoid", "softplus", "sech"}
@@ -234,6 +236,25 @@ def _structure(system: System) -> Iterator[Finding]:
     if system.surfaces:
         shown = ", ".join(f"{to_sympy(h)} = 0" for h in system.surfaces[:6])
         yield Finding("structure", f"The field switches where {shown}", "proof")
+    if 2 < system.dimension <= MOST_LUMPED and not system.surfaces and not has_floats(system.nodes):
+        yield from _lumped(system)
+
+
+def _lumped(system: System) -> Iterator[Finding]:
+    """The smallest set of linear combinations that moves by itself and contains a state, if it is no set of states."""
+    found = []
+    for name in system.names:
+        try:
+            one = system.lump(name)
+        except OdesysError:
+            continue
+        if len(one.rows) < system.dimension and any(len(row) > 1 for row in one.rows.values()):
+            found.append((len(one.rows), name, one))
+    if found:
+        size, name, one = min(found, key=lambda item: item[:2])
+        parts = [str(to_sympy(graph.combine((c, sym(s)) for s, c in row.items()))) for row in one.rows.values()]
+        text = f"{size} combinations of the states move by themselves and contain {name}: {', '.join(parts)}"
+        yield Finding("structure", text, "proof" if one.law().as_stated == "holds" else "undecided", "exact lumping")
 
 
 def _conserved(system: System, counts: dict[str, int], seed: int, integrals: list[Node]) -> Iterator[Finding]:
@@ -479,8 +500,12 @@ def _type(
 
 
 def _candidates(integrals: Sequence[Node]) -> Iterator[Node]:
-    """Conserved quantities, and sums and differences of up to four of them."""
+    """Conserved quantities, one over those that divide, and sums and differences of up to four of them."""
     yield from integrals
+    for one in integrals:
+        (_, term), *more = graph.linear_terms(one)
+        if not more and term.op == "mul" and any(exponent < 0 for _, exponent in term.args):
+            yield 1 / one
     if 1 < len(integrals) <= 4:
         for signs in product((1, -1), repeat=len(integrals) - 1):
             yield graph.combine(zip((1, *signs), integrals, strict=True))

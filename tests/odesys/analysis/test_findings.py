@@ -155,6 +155,7 @@ def test_a_root_at_a_kink_is_left_open() -> None:
         ("x' = 0*x - x^3; y' = -y + x*y^2", "undecided"),  # a state that is driven says nothing alone
         ("x' = y; y' = -x^3", "stable"),  # by x^4 + 2 y^2, whose Hessian is not definite
         ("x' = y; y' = x^3", "undecided"),
+        ("x' = -y + x*y; y' = x + y^2/4", "stable"),  # by one over its integral, which has a pole there
         ("x' = y; y' = -x; z' = w; w' = -2*z", "stable"),  # by the sum of two integrals
     ],
 )
@@ -190,3 +191,11 @@ def test_a_curve_that_is_invariant_is_listed() -> None:
 def test_what_is_zero_within_its_enclosure_is_shown_as_zero() -> None:
     found = findings(System.from_strings("x' = exp(-x) - x; y' = sin(y) - y/2"))
     assert any("y = 0)" in one.text for one in found.findings) and not any("e-3" in one.text for one in found.findings)
+
+
+def test_a_lumped_system_is_told() -> None:
+    found = findings(System.from_strings("a' = b + c; b' = -b*(1 + a); c' = -c*(1 + a); d' = b - c"))
+    (line,) = (one for one in found.findings if one.searched == "exact lumping")
+    assert line.text == "2 combinations of the states move by themselves and contain a: a, b + c"
+    alone = findings(System.from_strings("a' = b*c; b' = -b; c' = -2*c - a"))
+    assert not [one for one in alone.findings if one.searched == "exact lumping"]
