@@ -169,7 +169,7 @@ SEGMENTS = (
     ("proof", "P", "proof"),
     ("certificate", "C", "certificate"),
     ("measurement", "M", "measured"),
-    *((f"fails f-{fault}", "✗", fault) for fault in reversed(FAULTS)),
+    *((f"fails f-{fault}", "✗", "step" if fault == "proof" else fault) for fault in reversed(FAULTS)),
     ("fails f-", "✗", "fails"),
     ("undecided", "?", "undecided"),
     ("untested", "–", "untested"),
