@@ -127,6 +127,7 @@ def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()
             undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
             with plt.rc_context({"svg.hashsalt": "odesys"}):
                 fig.savefig(buffer, format=kind, dpi=150, metadata=undated)
+            fig.set_layout_engine("none")  # where everything goes is found once, for all formats
             written.append(write_bytes(Path(folder) / f"{name}.{kind}", buffer.getvalue()))
         return written
     finally:
