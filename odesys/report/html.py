@@ -22,7 +22,7 @@ from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
 from .proof_graph import proof_graph
-from .prose import letters, says_more, strong, with_symbols
+from .prose import letters, plain_names, says_more, strong, with_symbols
 from .svg import LARGEST_SVG, WIDEST, inline
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ def _templates() -> Environment:
         strong=strong,
         letters=letters,
         says_more=says_more,
+        plain_names=plain_names,
         formula_lines=formula_lines,
         with_symbols=with_symbols,
         whole="{:.0f}".format,

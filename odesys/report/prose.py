@@ -62,8 +62,23 @@ def says_more(name: str, tex: str) -> bool:
     >>> says_more("sigma <= 1/M", r"\sigma \le 1/M"), says_more("small start", r"\omega \le 1")
     (False, True)
     """
-    plain = re.sub(r"\\l(?:e|eq)(?![a-z])", "<=", re.sub(r"\\g(?:e|eq)(?![a-z])", ">=", tex))
-    return re.sub(r"[\s{}\\]", "", name) != re.sub(r"[\s{}\\]", "", plain)
+    words = set(re.findall(r"[A-Za-z]+|\d+", name.replace("exp", "e"))) - {"and", "log"}
+    hidden = re.search(r"\\(?:Omega|Theta|mathrm|text)|(?<![A-Za-z])[oO]\(", tex)  # then the name says how it is read
+    return bool(hidden) or not words <= set(re.findall(r"[A-Za-z]+|\d+", tex))
+
+
+def plain_names(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Values under names for a reader: words of a name apart, letters with an index as they are.
+
+    >>> plain_names({"share_at_0.5": 1, "T_half": 2, "alpha_s": 3})
+    {'share at 0.5': 1, 'T_half': 2, 'alpha_s': 3}
+    """
+
+    def plain(name: Any) -> Any:
+        stem = name.partition("_")[0] if isinstance(name, str) else ""
+        return name.replace("_", " ") if len(stem) > 1 and stem not in GREEK else name
+
+    return {plain(name): value for name, value in values.items()}
 
 
 def with_symbols(text: str, symbols: Mapping[str, Any]) -> str:
