@@ -20,7 +20,7 @@ import numpy as np
 from odesys import ParameterError, WidthMeasure, over_widths
 
 from .setting import Case
-from .special import class_network, observables, symmetric_runs
+from .special import many_networks, observables, symmetric_runs
 
 SMALL = 1e-2  # xi sqrt(m)
 STEP = 0.02  # the longest step
@@ -31,11 +31,10 @@ GROUP = 4  # networks behind one number: that of one network is near zero now an
 def deviation(width: int, seed: int, case: Case, steps: int, target: tuple[float, ...]) -> float:
     """Root mean square difference of the six logits after `steps` steps, over a group of networks."""
     wide = replace(case, m=width, xi=SMALL / math.sqrt(width))
-    squares = []
-    for k in range(GROUP):
-        run = class_network.train(wide, (seed, width, k), steps=steps, stop=False)
-        found = observables.logits(run.state.S)
-        squares += [(found[name] - t) ** 2 for name, t in zip(observables.LOGITS, target, strict=True)]
+    law, first = many_networks.exact_law(wide), many_networks.starts(wide, [(seed, width, k) for k in range(GROUP)])
+    trained = many_networks.train_many(wide, law, np.tile(law.chance, (GROUP, 1)), first, steps=steps)
+    found = [observables.logits(trained.state.one(k).S) for k in range(GROUP)]
+    squares = [(each[name] - t) ** 2 for each in found for name, t in zip(observables.LOGITS, target, strict=True)]
     return float(np.sqrt(np.mean(squares)))
 
 
