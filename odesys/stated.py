@@ -11,18 +11,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-EQUAL, LESS = "=", "<"
+EQUAL, LESS, AT_MOST, UNEQUAL = "=", "<", "<=", "!="
 
 
 @dataclass(frozen=True)
 class Stated:
-    """One proved statement, ``left = right`` or ``left < right``, for all values of its symbols.
+    """One proved statement, ``left = right``, ``<``, ``<=`` or ``!=``, for all values of its symbols.
 
     Attributes
     ----------
     residual : whether the claim handed over a difference only, so that its two sides are not known.
     positive, nonnegative : names of symbols that are taken to be so.
     values : what is put into both sides: the statement is about the sides there.
+    where : what is assumed besides signs of symbols, each as ``(left, relation, right)``.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Stated:
     nonnegative: tuple[str, ...] = ()
     residual: bool = False
     values: tuple[tuple[Any, Any], ...] = ()
+    where: tuple[tuple[Any, str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,33 @@ def note_titles(named: Mapping[Any, str]) -> None:
     for node, title in named.items():
         if node.op not in ("num", "sym"):
             titles.setdefault(node, title)
+
+
+def handed(
+    relations: Mapping[str, tuple[Any, str, Any]],
+    positive: Collection[str],
+    nonnegative: Collection[str],
+    at: Mapping[Any, Any],
+    where: Iterable[tuple[Any, str, Any]],
+) -> tuple[Stated, ...]:
+    """Statements that a claim hands over itself; ``>`` and ``>=`` are turned around.
+
+    >>> [one] = handed({"size": (3, ">", 2)}, (), (), {}, ())
+    >>> one.left, one.relation, one.right
+    (2, '<', 3)
+    """
+    known = names(positive), names(nonnegative)
+    found = ((name, *_turned(*relation)) for name, relation in relations.items())
+    put, assumed = tuple(at.items()), tuple(_turned(*each) for each in where)
+    return tuple(Stated(n, how, x, y, *known, values=put, where=assumed) for n, x, how, y in found)
+
+
+def _turned(left: Any, relation: str, right: Any) -> tuple[Any, str, Any]:
+    if relation in (">", ">="):
+        return right, "<" if relation == ">" else "<=", left
+    if relation not in (EQUAL, LESS, AT_MOST, UNEQUAL):
+        raise ValueError(f"sides are compared by =, !=, <, <=, > or >=, not by {relation!r}")
+    return left, relation, right
 
 
 def names(chosen: Collection[str]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 (* What the files of proofs share: functions that are not in the library, and tactics for signs.
    Nothing is assumed here: there is no Axiom and no Admitted. *)
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Psatz.
 Open Scope R_scope.
 
 Definition sigmoid (x : R) : R := / (1 + exp (- x)).
@@ -47,6 +47,8 @@ Proof. intros x H. apply sqrt_sqrt. lra. Qed.
 
 Lemma plus_positive : forall a b, 0 < a -> 0 <= b -> 0 < a + b. Proof. intros; lra. Qed.
 Lemma positive_plus : forall a b, 0 <= a -> 0 < b -> 0 < a + b. Proof. intros; lra. Qed.
+Lemma less_by_gap : forall a b g, g = b - a -> 0 < g -> a < b. Proof. intros; lra. Qed.
+Lemma at_most_by_gap : forall a b g, g = b - a -> 0 <= g -> a <= b. Proof. intros; lra. Qed.
 Lemma nonzero_positive : forall a, 0 < a -> a <> 0. Proof. intros; lra. Qed.
 
 (* signs that can be read off *)

@@ -108,7 +108,9 @@ class Steps:
             raise NotExported("a step of a substitution is not closed by algebra")
         extra = [Extra(f"y{k}", k, self.writer(part), self.fact[part]) for k, part in enumerate(parts)]
         inside = Writer({}, {part: f"y{k}" for k, part in enumerate(parts)})
-        term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra)
+        below = {self._factor(b, e) for b, e in node.args if e < 0} if node.op == "mul" else set()
+        divided_by = [image for part, image in zip(parts, images, strict=True) if part in below]
+        term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra, divided_by)
         return self._kept(node, term)
 
     def _factor(self, base: Node, exponent: Fraction) -> Node:

@@ -11,6 +11,8 @@ from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from ..stated import EQUAL, Stated, Substituted
+from .comparisons import SIGNS, compared_term, premises, searched_term
+from .handed import as_nodes
 from .section import Section
 from .steps import Maps, Steps, values_used
 from .terms import NotExported, definitions, identifiers
@@ -48,7 +50,7 @@ def comment(*lines: str) -> str:
 def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     """The file of statements, proved by scripts; what can not be exported is left out, with the reason."""
     left_out: list[str] = []
-    chosen = list(statements)
+    chosen = [as_nodes(each) for each in statements]
     while chosen:
         text, counted, problems = _file(title, chosen)
         if not problems:
@@ -71,10 +73,11 @@ def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict
         return "", {}, problems
     maps = Maps(side.body for pair in sides for side in pair if side.body is not None)
     roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
+    roots += [node for each in statements for x, _, y in each.where for node in (x, y)]
     names = identifiers(graph.symbols(roots) | set(maps.symbols))
     titles = {node: f"{title}, as derived" for node, title in stated.titles.items()}
     texts = [HEAD, comment(*title), maps.text(names, titles)]
-    counted: dict[str, Any] = {"steps": 0, "same": 0}
+    counted: dict[str, Any] = {"steps": 0, "same": 0, "needs": set()}
     proofs: dict[int, str] = {}
     groups = _without_conflict(sides)
     for number, group in enumerate(groups, start=1):
@@ -83,6 +86,8 @@ def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict
         problems |= failed
         texts += [f"Module {module}", text, f"End {module}"] if module else [text]
         proofs |= {k: f"{module}claim_{k + 1}" for k in group}
+    if counted["needs"]:
+        texts.insert(1, "From Interval Require Import Tactic.\n")
     texts.append(f"\nDefinition all_claims := ({', '.join(proofs[k] for k in sorted(proofs))}).")
     texts.append("Print Assumptions all_claims.\n")
     return "\n".join(texts), counted, problems
@@ -116,6 +121,7 @@ def _section(
     positive = {name for k in group for name in statements[k].positive}
     nonnegative = {name for k in group for name in statements[k].nonnegative} - positive
     roots = [node for k in group for side in sides[k] for node in (side.node, *side.values.values())]
+    roots += [node for k in group for x, _, y in statements[k].where for node in (x, y)]
     used = sorted(graph.symbols(roots) | set(maps.symbols))
     writer, bodies = definitions(roots, names)
     section = Section(writer, positive, nonnegative)
@@ -127,6 +133,7 @@ def _section(
             main.append(_statement(section, maps, k + 1, statements[k], sides[k], counted))
         except NotExported as error:
             problems[k] = str(error)
+    counted["needs"] |= section.needs
     texts = ["Section statements."]
     if used:
         texts.append(f"Variables {' '.join(names[name] for name in used)} : R.")
@@ -180,12 +187,21 @@ def _statement(
             texts.append(steps.text(side.body))
             proofs.append(steps.proof(side.body))
             counted["steps"] += 1
+    zero = pair[0].node is graph.ZERO and each.relation != EQUAL
     if each.relation != EQUAL:
-        from .signs import positive_term
-
-        middle = positive_term(section, pair[1].node)
-        theorem = f"0 < right_{k}"
-        proof = f"exact (eq_ind_r (Rlt 0) {middle} {proofs[1]})."
+        assumed = premises(section, each)
+        relation, (left, right) = SIGNS[each.relation], (side.node for side in pair)
+        first, second = ("0" if zero else f"left_{k}"), f"right_{k}"
+        theorem = " -> ".join([*assumed, f"{first} {relation} {second}"])
+        if assumed:
+            middle = searched_term(section, left, right, each.relation, assumed)
+            middle = f"({' '.join([middle, *(f'W{j}' for j in range(len(assumed)))])})"
+        else:
+            middle = compared_term(section, left, right, each.relation)
+        moved = f"(eq_ind_r (fun b => {section.writer(left)} {relation} b) {middle} {proofs[1]})"
+        if not zero:
+            moved = f"(eq_ind_r (fun a => a {relation} right_{k}) {moved} {proofs[0]})"
+        proof = f"{''.join(f'intro W{j}. ' for j in range(len(assumed)))}exact {moved}."
     else:
         between = equal_term(section, pair[0].node, pair[1].node)
         theorem = f"left_{k} = right_{k}"
@@ -194,7 +210,7 @@ def _statement(
             counted["same"] += 1
     lemmas, section.lemmas = section.lemmas, []
     shown = [f"Definition right_{k} : R := {texts[1]}."]
-    if each.relation == EQUAL:
+    if not zero:
         shown.insert(0, f"Definition left_{k} : R := {texts[0]}.")
     return "\n".join(
         ["", comment(f"{k}. {each.name}"), *shown, *lemmas, f"Theorem claim_{k} : {theorem}.", f"Proof. {proof} Qed."]
