@@ -53,16 +53,18 @@ class Substituted:
 
 
 Record = Stated | Unstated
-_state = {"on": False}
+_state: dict[str, Any] = {"on": False, "count": 0}
 origins: dict[Any, Substituted] = {}  # of results of substitutions, while statements are asked for
 written: dict[Any, tuple[str, Any, Any]] = {}  # sums and differences as they were written last, while asked for
 MOST_WRITTEN = 200_000  # the oldest go first
+forms: dict[Any, list[tuple[int, str, Any, Any]]] = {}  # how expressions were written, the latest last, while asked for
+MOST_FORMS = 4  # of one expression
 titles: dict[Any, str] = {}  # of right-hand sides of systems, while statements are asked for
 
 
 def recording() -> bool:
     """Whether proofs are asked to hand over what they proved."""
-    return _state["on"]
+    return bool(_state["on"])
 
 
 @contextmanager
@@ -80,6 +82,7 @@ def recorded(on: bool = True) -> Iterator[None]:
     _state["on"] = on
     if on and not before:
         written.clear()
+        forms.clear()
     try:
         yield
     finally:
@@ -97,10 +100,21 @@ def note_written(sign: str, left: Any, right: Any, result: Any) -> None:
     """Keep the two members of a sum or difference: where it should vanish, they are the sides of a statement."""
     if result.op in ("num", "sym") or result is left or result is right:
         return
+    note_form(sign, left, right, result)
     written.pop(result, None)  # the latest is the last
     written[result] = (sign, left, right)
     if len(written) > MOST_WRITTEN:
         del written[next(iter(written))]
+
+
+def note_form(operation: str, left: Any, right: Any, result: Any) -> None:
+    """Keep how an expression was written: where both sides of a statement are one expression, it shows them."""
+    if result.op in ("num", "sym") or len(forms) > MOST_WRITTEN:
+        return
+    known = forms.setdefault(result, [])
+    known[:] = [each for each in known if each[1:] != (operation, left, right)][-MOST_FORMS + 1 :]
+    _state["count"] += 1
+    known.append((_state["count"], operation, left, right))
 
 
 def sides(difference: Any) -> tuple[Any, Any] | None:

@@ -51,9 +51,9 @@ class Section:
         self.lemmas.append(f"Lemma {name} : {statement}.\n{start} {proof} Qed.")
         return name
 
-    def opened(self, node: Node) -> str:
-        """A tactic that unfolds the definitions below a node."""
-        names = [self.writer.names[each] for each in graph.topological([node]) if each in self.writer.names]
+    def opened(self, *nodes: Node) -> str:
+        """A tactic that unfolds the definitions below some nodes."""
+        names = [self.writer.names[each] for each in graph.topological(nodes) if each in self.writer.names]
         heads = dict.fromkeys(name.strip("(").split()[0] for name in names)  # a name may come with its arguments
         return f"cbv beta delta [{' '.join(heads)}]; " if names else ""
 

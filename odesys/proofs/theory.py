@@ -11,12 +11,14 @@ from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from ..stated import EQUAL, Stated, Substituted
-from .comparisons import SIGNS, compared_term, premises, searched_term
+from .comparisons import SIGNS, assumed_term, compared_term, premises
+from .forms import Form, form_nodes, form_term, written_forms
 from .handed import as_nodes
 from .section import Section
 from .steps import Maps, Steps, values_used
 from .terms import NotExported, definitions, identifiers
 
+SPACE = str.maketrans("", "", " ()")  # what makes no difference between two terms
 HEAD = "From Coq Require Import Reals Lra.\nFrom Odesys Require Import prelude.\nOpen Scope R_scope.\n"
 
 
@@ -38,6 +40,11 @@ class Side:
     node: Node
     body: Node | None = None
     values: Mapping[Node, Node] = field(default_factory=dict)
+    form: Form | None = None  # how it was written, where both sides are one expression
+
+    def nodes(self) -> list[Node]:
+        """Everything that is written down for it."""
+        return [self.node, *self.values.values(), *(() if self.form is None else form_nodes(self.form))]
 
 
 def comment(*lines: str) -> str:
@@ -72,7 +79,7 @@ def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict
     if problems:
         return "", {}, problems
     maps = Maps(side.body for pair in sides for side in pair if side.body is not None)
-    roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
+    roots = [node for pair in sides for side in pair for node in side.nodes()]
     roots += [node for each in statements for x, _, y in each.where for node in (x, y)]
     names = identifiers(graph.symbols(roots) | set(maps.symbols))
     titles = {node: f"{title}, as derived" for node, title in stated.titles.items()}
@@ -120,7 +127,7 @@ def _section(
     """Variables, hypotheses, definitions and theorems of some statements, and which of them have no script."""
     positive = {name for k in group for name in statements[k].positive}
     nonnegative = {name for k in group for name in statements[k].nonnegative} - positive
-    roots = [node for k in group for side in sides[k] for node in (side.node, *side.values.values())]
+    roots = [node for k in group for side in sides[k] for node in side.nodes()]
     roots += [node for k in group for x, _, y in statements[k].where for node in (x, y)]
     used = sorted(graph.symbols(roots) | set(maps.symbols))
     writer, bodies = definitions(roots, names)
@@ -159,7 +166,17 @@ def _sides(each: Stated) -> tuple[Side, Side]:
     left, right = (_made(node, stated.origins.get(node)) for node in (each.left, each.right))
     if each.left is each.right:
         right = Side(each.right)  # one side is shown as it was made, the other as it is
+        if left.body is None:
+            return _as_written(each.left)
     return left, right
+
+
+def _as_written(node: Node) -> tuple[Side, Side]:
+    """Two sides that are one expression, as they were written last; a right-hand side of a system stands as it is."""
+    found = written_forms(node)
+    last = found[-1] if found else None
+    before = found[-2] if len(found) > 1 and node not in stated.titles else None
+    return Side(node, form=before), Side(node, form=last)
 
 
 def _made(node: Node, origin: Substituted | None) -> Side:
@@ -176,7 +193,11 @@ def _statement(
     """Both sides as definitions, the lemmas a proof needs, and the theorem."""
     texts, proofs = [], []
     for side in pair:
-        if side.body is None:
+        if side.form is not None:
+            text, proof = form_term(section, side.form, side.node)
+            texts.append(text)
+            proofs.append(proof)
+        elif side.body is None:
             texts.append(section.writer(side.node))
             proofs.append("eq_refl")
         else:
@@ -194,7 +215,7 @@ def _statement(
         first, second = ("0" if zero else f"left_{k}"), f"right_{k}"
         theorem = " -> ".join([*assumed, f"{first} {relation} {second}"])
         if assumed:
-            middle = searched_term(section, left, right, each.relation, assumed)
+            middle = assumed_term(section, each, left, right, assumed)
             middle = f"({' '.join([middle, *(f'W{j}' for j in range(len(assumed)))])})"
         else:
             middle = compared_term(section, left, right, each.relation)
@@ -206,7 +227,8 @@ def _statement(
         between = equal_term(section, pair[0].node, pair[1].node)
         theorem = f"left_{k} = right_{k}"
         proof = f"exact (eq_trans {proofs[0]} (eq_trans {between} (eq_sym {proofs[1]})))."
-        if pair[0].node is pair[1].node and pair[0].body is None is pair[1].body:
+        plain = [text.replace(" - ", " + - ").replace(" / ", " * / ").translate(SPACE) for text in texts]
+        if pair[0].node is pair[1].node and pair[0].body is None is pair[1].body and plain[0] == plain[1]:
             counted["same"] += 1
     lemmas, section.lemmas = section.lemmas, []
     shown = [f"Definition right_{k} : R := {texts[1]}."]
