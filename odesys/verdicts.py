@@ -425,8 +425,8 @@ class Verdict:
         Parameters
         ----------
         relations : Mapping[str, tuple[Any, str, Any]]
-            By name a left side, a relation (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``) and a right side: numbers, nodes
-            or expressions of SymPy.
+            By name a left side, a relation (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``) and a right side: numbers,
+            nodes or expressions of SymPy.
         positive, nonnegative : Collection[str], optional
             Names of symbols taken to be so, besides those of which SymPy knows it.
         at : Mapping[Any, Any], optional

@@ -46,7 +46,8 @@ def _by_gap(section: Section, left: Node, right: Node, gap: Node, weak: bool) ->
     if left is graph.ZERO:
         return positive_term(section, right, weak)
     opened = section.opened(left, right, gap)
-    same = section.lemma(f"{section.writer(gap)} = {second} - {first}", f"{opened}first [ ring | field; nonzero ].", "g")
+    statement = f"{section.writer(gap)} = {second} - {first}"
+    same = section.lemma(statement, f"{opened}first [ ring | field; nonzero ].", "g")
     return f"({'at_most' if weak else 'less'}_by_gap _ _ _ {same} {positive_term(section, gap, weak)})"
 
 
@@ -57,8 +58,8 @@ def assumed_term(section: Section, each: Stated, left: Node, right: Node, where:
         form = _at_corners(section, right - left, box)
         if form:
             opened = section.opened(left, right)
-            inside = [f"0 <= {_weight(section.symbols[n], ends, end)}" for n, ends in sorted(box.items()) for end in (0, 1)]
-            proof = f"intros; {''.join(f'assert ({each}) by lra; ' for each in inside)}"
+            sizes = [_weight(section.symbols[n], ends, end) for n, ends in sorted(box.items()) for end in (0, 1)]
+            proof = f"intros; {''.join(f'assert (0 <= {size}) by lra; ' for size in sizes)}"
             proof += f"apply Rge_le, Rminus_ge, Rle_ge; {opened}"
             proof += f"match goal with |- 0 <= ?x => replace x with {form} by field end; nonneg."
             statement = f"{section.writer(left)} <= {section.writer(right)}"

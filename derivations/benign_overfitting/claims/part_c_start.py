@@ -243,7 +243,8 @@ def _products_of_start() -> Verdict:
     power = Fraction(9, 20) * (2 * (1 - mean)) ** 2 / lengths
     share, room_ = sp.symbols("share lengths", positive=True)
     room = decided(power > 1, {"power": str(power)}).stating(
-        {"power of delta": (sp.Rational(9, 20) * (2 * (1 - share)) ** 2 / room_, ">", 1)}, at={share: mean, room_: lengths}
+        {"power of delta": (sp.Rational(9, 20) * (2 * (1 - share)) ** 2 / room_, ">", 1)},
+        at={share: mean, room_: lengths},
     )
     return (small & room & _norm_exponents("0.7072", "1.2247")).proving(
         "given the tokens a query and a key have the product sigma_h^2 |x| |x'| <g, g'>, g and g' independent with d_h entries",

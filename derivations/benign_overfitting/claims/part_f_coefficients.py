@@ -289,9 +289,7 @@ def factor_in_the_chain(lab: Laboratory) -> Verdict:
         "V_+ >= 3M|V_n,i|": (V, ">=", 3 * M_ * v),
         "phi_11 >= 1/M": (phi, ">=", 1 / M_),
     }
-    wrong = decided(bool(at_two.is_nonnegative), witness).stating(
-        chain, at={M_: 2, v: 1, V: 6, phi: sp.Rational(1, 2)}
-    )
+    wrong = decided(bool(at_two.is_nonnegative), witness).stating(chain, at={M_: 2, v: 1, V: 6, phi: sp.Rational(1, 2)})
     return wrong.correcting(r"2\max_l|V_{n,l}|", fixed, "the line before needs no more").blaming("misprint", "2M-for-2")
 
 

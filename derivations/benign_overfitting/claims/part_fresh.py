@@ -217,7 +217,9 @@ def length_of_a_sample(lab: Laboratory) -> Verdict:
     sentence = "at M = 4 and C_p = 10 (all hypotheses hold) |xi_n,2|^2 is at least 50 sigma_p^2 d by Lemma C.4, and all noise together is allowed 4.5 sigma_p^2 d"
     M = sp.Symbol("M", positive=True)
     seen = decided(wrong.as_stated != "holds", Witness(sentence, exact_point(True))).stating(
-        {"least |xi_n,2|^2 and what all noise is allowed": (25 * M / 2, ">", 3 * (M - 1) / 2)}, at={M: 1 + m}, positive=["m"]
+        {"least |xi_n,2|^2 and what all noise is allowed": (25 * M / 2, ">", 3 * (M - 1) / 2)},
+        at={M: 1 + m},
+        positive=["m"],
     )
     right = always_positive({"(C_p^2 + M - 1) 3/2": (sym("C2") + m) * num(Fraction(3, 2))}, positive=["C2", "m"])
     return seen.correcting(
@@ -252,9 +254,13 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
     eps, big, C = sp.symbols("eps L C", positive=True)
     room = sp.cancel((C / (eps * big)).subs(big, eps ** sp.Rational(-1, 2)) - C * eps ** sp.Rational(-1, 2))
     at_root = {"C/(eps L)": (C / (eps * big), "=", C * eps ** sp.Rational(-1, 2))}
-    power = decided(room == 0, {"difference": str(room)}).stating(at_root, at={big: eps ** sp.Rational(-1, 2)}).proving(
-        "Lemma 5.4 at T_3 gives V_+ >= log(C/(eps L)), which is at least log(C/eps)/2 up to a constant where L <= eps^(-1/2)",
-        M="every",
+    power = (
+        decided(room == 0, {"difference": str(room)})
+        .stating(at_root, at={big: eps ** sp.Rational(-1, 2)})
+        .proving(
+            "Lemma 5.4 at T_3 gives V_+ >= log(C/(eps L)), which is at least log(C/eps)/2 up to a constant where L <= eps^(-1/2)",
+            M="every",
+        )
     )
     return rows & power
 

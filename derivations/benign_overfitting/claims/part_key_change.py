@@ -98,7 +98,12 @@ def change_of_keys(lab: Laboratory) -> dict[str, Verdict]:
     size = {"(122)": sp.sqrt(N) * L / R * w, "(123)": SNR * sp.sqrt(N) * L / R * w}
     out = {
         part: quotient
-        & same(X / Y, size[part], {X: a, Y: speed[part]}, "a over r, the root of the factor in B(t) and D(t), is the printed order")
+        & same(
+            X / Y,
+            size[part],
+            {X: a, Y: speed[part]},
+            "a over r, the root of the factor in B(t) and D(t), is the printed order",
+        )
         for part in speed
     }
     out["(123)"] = out["(123)"].proving("d_h^(-1/4) alone is smaller, as N SNR^2 and the logarithm are at least 1")
@@ -119,7 +124,10 @@ def change_of_keys(lab: Laboratory) -> dict[str, Verdict]:
     late = {X: N * L**3 / R**2, Y: N * SNR**2 * L**3 / R**2}
     three = ETA * LONG**2 * N * MU * L**3 * LG * SH / SIGMA
     bound = same(
-        step(X, Y) * LG * M, three * (SIGMA + (M - 1) * MU) / LONG, late, "the quotient is (sigma_p d^(1/2) + (M - 1)|mu|)/(M max), at most 1"
+        step(X, Y) * LG * M,
+        three * (SIGMA + (M - 1) * MU) / LONG,
+        late,
+        "the quotient is (sigma_p d^(1/2) + (M - 1)|mu|)/(M max), at most 1",
     )
     out["(128)"] = out["(126), (127)"] & bound
     summed = same(

@@ -343,7 +343,9 @@ def constants_of_regimes(lab: Laboratory) -> Verdict:
     return (
         decided(inside == 1500 * M**3 and most == 4, {"benign": str(inside), "harmful": str(most)})
         .stating({"benign": (least, "=", 1500 * M**3)}, at={C2: 25 * M})
-        .stating({"(144) at equality": (ETA * MU2 / (2 * M_), "=", 2 * ETA * NOISE / (N_ * M_))}, at={MU2: 4 * NOISE / N_})
+        .stating(
+            {"(144) at equality": (ETA * MU2 / (2 * M_), "=", 2 * ETA * NOISE / (N_ * M_))}, at={MU2: 4 * NOISE / N_}
+        )
         .proving("zero of the denominator of T_1 in D.5, with C_p^2 = 25M", "equality in (144)")
         .with_constants(benign=str(inside), harmful=str(most))
     )

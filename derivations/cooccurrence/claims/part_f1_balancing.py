@@ -194,7 +194,11 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
         for what, form in forms.items():
             ends = [(1 - NEARLY, 1 + NEARLY), *[(1 - NEARLY, Fraction(1))] * 4]
             found = decided(_at_corners(form, (r, *w), ends), {"form": str(form)}, form=str(form))
-            box = [relation for x, (low, high) in zip((r, *w), ends, strict=True) for relation in ((low, "<=", x), (x, "<=", high))]
+            box = [
+                relation
+                for x, (low, high) in zip((r, *w), ends, strict=True)
+                for relation in ((low, "<=", x), (x, "<=", high))
+            ]
             found = found.stating({f"{name}, {what}": (0, "<=", form)}, where=box)
             (inside if "Q" in what else below)[f"{name}, {what}"] = found
     step = "linear in r and in each A_c/S_c, so its corners decide; there it is a sum of nonnegative differences of the order of Definition F.1"
