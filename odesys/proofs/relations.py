@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 
 from ..exact.expansion import factors, linear_terms
 from ..exact.rewriting import Rewriter
@@ -74,7 +75,9 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
         found.rewritten = rewriter(roots)
     except ZeroDivisionError:
         raise NotExported("a divisor vanishes") from None
-    real = _Real(rewriter)
+    fine = _Fine(rewriter)
+    found.rewritten = [fine(node) for node in found.rewritten]
+    real = _Real(rewriter, fine)
     for node in _outermost(roots):
         if node.op == "sym":
             found.symbol(node)
@@ -85,7 +88,7 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
         if node.op == "mul":
             _square_root(found, node)
             continue
-        expressed = rewriter._memo[node]
+        expressed = fine(rewriter._memo[node])
         if real(expressed) is node and expressed.op == "sym":
             found.variable(node, text)
             found.meaning[expressed] = node
@@ -152,11 +155,47 @@ def _square_root(found: Atoms, node: Node) -> None:
     found.premise(f"{name} * {name} = {inner(base)}", f"(sqrt_positive_square _ {fact})")
 
 
+class _Fine:
+    """Expressions in atoms, with a finer atom e^(x/q) in place of e^x where roots of it occur: all powers are whole."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        degrees: dict[Node, int] = {}
+        for node in graph.topological(rewriter._memo.values()):
+            for base, exponent in node.args if node.op == "mul" else ():
+                if exponent.denominator > 1 and rewriter.meaning.get(base, ("",))[0] == "exp":
+                    degrees[base] = lcm(degrees.get(base, 1), exponent.denominator)
+        self.atoms: dict[Node, tuple[Node, int]] = {}
+        for atom, degree in degrees.items():
+            argument = rewriter.meaning[atom][1]
+            finer = graph.sym(f"{atom.args[0]}/{degree}")
+            rewriter.meaning[finer] = ("exp", graph.multiply(graph.num(Fraction(1, degree)), argument))
+            self.atoms[atom] = finer, degree
+
+    def __call__(self, node: Node) -> Node:
+        """The same expression in finer atoms."""
+        memo: dict[Node, Node] = {}
+        for each in graph.topological([node]) if self.atoms else ():
+            if each in self.atoms:
+                finer, degree = self.atoms[each]
+                memo[each] = graph.power(finer, Fraction(degree))
+            elif each.op == "mul":
+                memo[each] = graph.multiply(*(self._factor(b, e, memo) for b, e in each.args))
+            else:
+                memo[each] = graph.rebuild(each, memo.__getitem__)
+        return memo.get(node, node)
+
+    def _factor(self, base: Node, exponent: Fraction, memo: dict[Node, Node]) -> Node:
+        if base in self.atoms:
+            finer, degree = self.atoms[base]
+            return graph.power(finer, exponent * degree)
+        return graph.power(memo[base], exponent)
+
+
 class _Real:
     """Atoms of a rewriter as the functions they stand for."""
 
-    def __init__(self, rewriter: Rewriter) -> None:
-        self.rewriter = rewriter
+    def __init__(self, rewriter: Rewriter, fine: _Fine) -> None:
+        self.rewriter, self.fine = rewriter, fine
 
     def __call__(self, node: Node) -> Node:
         atoms = [a for a in graph.topological([node]) if a in self.rewriter.meaning]
@@ -198,7 +237,7 @@ def _in_atoms(section: Section, real: _Real, expressed: Node) -> str:
 
 def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: Node) -> str:
     """A lemma: the exponential of a sum is the product of powers of exponentials of its terms."""
-    new = rewriter._rules["exp"](rewriter.normal(rewriter._memo[argument]))
+    new = real.fine(rewriter._rules["exp"](rewriter.normal(rewriter._memo[argument])))
     terms: list[tuple[int, str]] = []
     for coefficient, term in linear_terms(new):
         if coefficient != 1 or len(linear_terms(new)) > 1:

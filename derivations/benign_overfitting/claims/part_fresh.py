@@ -253,10 +253,11 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
     )
     eps, big, C = sp.symbols("eps L C", positive=True)
     room = sp.cancel((C / (eps * big)).subs(big, eps ** sp.Rational(-1, 2)) - C * eps ** sp.Rational(-1, 2))
-    at_root = {"C/(eps L)": (C / (eps * big), "=", C * eps ** sp.Rational(-1, 2))}
+    root = sp.Symbol("root_eps", positive=True)
+    at_root = {"C/(eps L)": (C / (eps * big), "=", C / root)}
     power = (
         decided(room == 0, {"difference": str(room)})
-        .stating(at_root, at={big: eps ** sp.Rational(-1, 2)})
+        .stating(at_root, at={eps: root**2, big: 1 / root})
         .proving(
             "Lemma 5.4 at T_3 gives V_+ >= log(C/(eps L)), which is at least log(C/eps)/2 up to a constant where L <= eps^(-1/2)",
             M="every",
