@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import lcm
+from math import isqrt, lcm
 
 from ..exact.expansion import factors, linear_terms
 from ..exact.rewriting import Rewriter
@@ -144,6 +144,8 @@ def _square_root(found: Atoms, node: Node) -> None:
     section = found.section
     text = section.writer(base)
     fact = section.lemma(f"0 < {text}", f"{section.opened(base)}pos.", "p")
+    if _product_of_roots(found, node, base):
+        return
     for each in _outermost([base]):
         if each.op == "sym":
             found.symbol(each)
@@ -153,6 +155,48 @@ def _square_root(found: Atoms, node: Node) -> None:
     inner = Writer(section.symbols, dict(found.inside))
     found.premise(f"0 < {name}", f"(sqrt_lt_R0 _ {fact})")
     found.premise(f"{name} * {name} = {inner(base)}", f"(sqrt_positive_square _ {fact})")
+
+
+def _product_of_roots(found: Atoms, node: Node, base: Node) -> bool:
+    """A square root of a product of positive factors as the product of their roots; False where there is one factor."""
+    section = found.section
+    terms = linear_terms(base)
+    if len(terms) != 1:
+        return False
+    ((coefficient, term),) = terms
+    known = factors(term) if term is not graph.ONE else ()
+    if coefficient == 1 and len(known) < 2 and all(abs(e) == 1 for _, e in known):
+        return False
+    if any(e.denominator > 1 or not section.is_positive(b) for b, e in known):
+        return False
+    size = [Fraction(isqrt(coefficient.numerator), isqrt(coefficient.denominator))]
+    if size[0] ** 2 != coefficient:
+        return False
+    parts = [graph.num(size[0])]
+    for factor, exponent in known:
+        whole, odd = divmod(exponent, 2)
+        parts.append(graph.power(factor, Fraction(whole)))
+        if odd:
+            root = graph.power(factor, Fraction(1, 2))
+            parts.append(root)
+            _square_root(found, root)
+    for each in _outermost(parts):
+        if each.op == "sym":
+            found.symbol(each)
+    whole_text = " * ".join(section.writer(part) for part in parts)
+    squares = [k for k, part in enumerate(parts) if is_root(part)]
+    asserts = ""
+    for j, k in enumerate(squares):
+        under = parts[k].args[0][0]
+        sure = section.lemma(f"0 < {section.writer(under)}", f"{section.opened(under)}pos.", "p")
+        asserts += f"assert (Q{j} := sqrt_positive_square _ {sure}); "
+    use = f" | field [{' '.join(f'Q{j}' for j in range(len(squares)))}]; nonzero" if squares else ""
+    proof = f"{asserts}apply sqrt_is; {section.opened(base, *parts)}[ pos | first [ ring | field; nonzero{use} ] ]."
+    fact = section.lemma(f"(sqrt {section.writer(base)}) = ({whole_text})", proof, "r")
+    inner = Writer(section.symbols, dict(found.inside))
+    name = found.variable(node, f"(sqrt {section.writer(base)})")
+    found.premise(f"{name} = ({' * '.join(inner(part) for part in parts)})", fact)
+    return True
 
 
 class _Fine:
@@ -221,8 +265,9 @@ def _expressed(section: Section, rewriter: Rewriter, real: _Real, node: Node, ex
         raise NotExported(f"what is known of the function {node.op} is not exported yet")
     fact = _exponential(section, rewriter, real, argument)
     put = f"rewrite !{fact}; " if fact != "eq_refl" else ""
+    own = section.writer.names.get(node, "").strip("(").split()[:1]
     proof = (
-        f"unfold {THROUGH[node.op]}; rewrite ?(exp_Ropp {section.writer(argument)}); {put}"
+        f"unfold {', '.join([*own, THROUGH[node.op]])}; rewrite ?(exp_Ropp {section.writer(argument)}); {put}"
         f"repeat match goal with |- context [exp ?t] => "
         f"let P := fresh in assert (P := exp_pos t); revert P; generalize (exp t); intros end; field; nonzero."
     )
@@ -262,11 +307,14 @@ def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: No
 def related_term(section: Section, left: Node, right: Node) -> str:
     """A proof term of an equality with what is known of the functions in it."""
     found = atoms_of(section, [left, right])
+    for name in sorted(section.positive):
+        if graph.sym(name) in found.inside:
+            found.premise(f"0 < {found.inside[graph.sym(name)]}", f"{section.symbols[name]}_positive")
     writer = Writer(section.symbols, dict(found.inside))
     divisors = divisors_of([left, right])
     conditions = [f"{writer(divisor)} <> 0" for divisor in divisors]
     facts = [section.nonzero(divisor) for divisor in divisors]
-    squares = [k for k, known in enumerate(found.known) if " * " in known and known.split(" = ")[0].count("*") == 1]
+    squares = [k for k, known in enumerate(found.known) if known.split(" = ")[0].count("*") == 1]
     names = [f"K{k}" for k in range(len(found.known))]
     forall = f"forall {' '.join(found.variables)} : R, " if found.variables else ""
     statement = forall + " -> ".join([*found.known, *conditions, f"{writer(left)} = {writer(right)}"])
