@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ from .section import Section
 from .steps import Maps, Steps, values_used
 from .terms import NotExported, definitions, identifiers
 
-SPACE = str.maketrans("", "", " ()")  # what makes no difference between two terms
 HEAD = "From Coq Require Import Reals Lra.\nFrom Odesys Require Import prelude.\nOpen Scope R_scope.\n"
 
 
@@ -174,9 +174,11 @@ def _sides(each: Stated) -> tuple[Side, Side]:
 def _as_written(node: Node) -> tuple[Side, Side]:
     """Two sides that are one expression, as they were written last; a right-hand side of a system stands as it is."""
     found = written_forms(node)
-    last = found[-1] if found else None
-    before = found[-2] if len(found) > 1 and node not in stated.titles else None
-    return Side(node, form=before), Side(node, form=last)
+    if node in stated.titles and found:
+        return Side(node), Side(node, form=found[-1])
+    if len(found) < 2:  # both were written in one way, or one of them was not written
+        return Side(node), Side(node)
+    return Side(node, form=found[-2]), Side(node, form=found[-1])
 
 
 def _made(node: Node, origin: Substituted | None) -> Side:
@@ -227,8 +229,8 @@ def _statement(
         between = equal_term(section, pair[0].node, pair[1].node)
         theorem = f"left_{k} = right_{k}"
         proof = f"exact (eq_trans {proofs[0]} (eq_trans {between} (eq_sym {proofs[1]})))."
-        plain = [text.replace(" - ", " + - ").replace(" / ", " * / ").translate(SPACE) for text in texts]
-        if pair[0].node is pair[1].node and pair[0].body is None is pair[1].body and plain[0] == plain[1]:
+        one = pair[0].node is pair[1].node and pair[0].body is None is pair[1].body
+        if one and _words(texts[0]) == _words(texts[1]):
             counted["same"] += 1
     lemmas, section.lemmas = section.lemmas, []
     shown = [f"Definition right_{k} : R := {texts[1]}."]
@@ -237,6 +239,15 @@ def _statement(
     return "\n".join(
         ["", comment(f"{k}. {each.name}"), *shown, *lemmas, f"Theorem claim_{k} : {theorem}.", f"Proof. {proof} Qed."]
     )
+
+
+def _words(text: str) -> list[str]:
+    """What a term is made of, in any order: sides that differ in order and brackets alone are one.
+
+    >>> _words("(x + 1) / y") == _words("(1 + x) * (/ y)")
+    True
+    """
+    return sorted(re.findall(r"[\w']+|[-+*/^]", text.replace(" - ", " + - ").replace(" / ", " * / ")))
 
 
 def equal_term(section: Section, left: Node, right: Node) -> str:
