@@ -12,7 +12,7 @@ verdict rule may do with a verdict is in `odesys.papers.rule`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
@@ -427,6 +427,45 @@ class Verdict:
             The same verdict.
         """
         return replace(self, proof=(self.proof or Proof()) & Proof(assumed=facts))
+
+    def stating(
+        self,
+        relations: Mapping[str, tuple[Any, str, Any]],
+        positive: Collection[str] = (),
+        nonnegative: Collection[str] = (),
+        *,
+        at: Mapping[Any, Any] | None = None,
+        where: Iterable[tuple[Any, str, Any]] = (),
+    ) -> Verdict:
+        """The same verdict with what it decided, for an export of proofs; of a failure that is the negation.
+
+        Parameters
+        ----------
+        relations : Mapping[str, tuple[Any, str, Any]]
+            By name a left side, a relation (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``) and a right side: numbers,
+            nodes or expressions of SymPy.
+        positive, nonnegative : Collection[str], optional
+            Names of symbols taken to be so, besides those of which SymPy knows it.
+        at : Mapping[Any, Any], optional
+            Values put into both sides: the statement is about the sides there.
+        where : Iterable[tuple[Any, str, Any]], optional
+            What is assumed besides, as relations.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
+
+        Examples
+        --------
+        >>> decided(2 < 3, {}).stating({"two and three": (2, "<", 3)}).as_stated
+        'holds'
+        """
+        if not statements.recording():
+            return self
+        known = tuple(each for each in self.stated if each != statements.Unstated())
+        more = statements.handed(relations, positive, nonnegative, at or {}, where)
+        return replace(self, stated=(*known, *more))
 
     @property
     def scope(self) -> dict[str, Any]:
