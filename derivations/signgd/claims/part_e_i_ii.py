@@ -39,8 +39,8 @@ def _kept(record: Record) -> Verdict:
 def _fair_outcome(lab: Laboratory) -> Verdict:
     """The other sign of a neuron is as likely, and its run has the other signs."""
     moving = enumerate_all(
-        [name for name in lab.arguments() if name[0] in "qk"],
-        lambda name: lab.arguments()[name] is not ZERO,
+        [name for name in lab.shares()[1] if name[0] in "qk"],
+        lambda name: lab.shares()[1][name] is not ZERO,
         "arguments",
     )
     return (gauge(lab) & moving).proving(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from odesys import (
+    Evidence,
     Hypothesis,
     Verdict,
     Witness,
@@ -15,8 +16,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.toy_network import on_section
-from .book import book, on_the_toy
+from .book import book, for_every_size
 from .common_hypotheses import inside_point
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
@@ -68,7 +68,7 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
         "bound with the error e at every t > 2 T_4^- (1 + theta_c / e)"
     )
     printed = (
-        refuted(Witness(sentence, inside_point()), moves.evidence)
+        refuted(Witness(sentence, inside_point()), Evidence.CERTIFICATE)
         if (moves & below).as_stated == "holds"
         else moves & below
     )
@@ -134,9 +134,9 @@ def keys_reflected(lab: Laboratory) -> Verdict:
 )
 def sum_of_products(lab: Laboratory) -> Verdict:
     """(1 + e)^2 - 1 <= 3 e and 1 - (1 - e)^2 <= 3 e, and the derived logit is the sum."""
-    made = lab.network()
-    logit = on_section({"z22": made.logit(0, 1, 1)})["z22"]
-    total = on_the_toy(equal({"logit": (logit, graph.add(sym(f"q{r}_1") * sym(f"k{r}_1") for r in (1, 2)))}))
+    made = lab.sample(1)
+    (logit,) = made.on_section([made.logit(1, 1)])
+    total = for_every_size(equal({"logit": (logit, sym("q1_1") * sym("k1_1") + sym("Z22"))}))
     e = 1 / (1 + sym("x"))
     squares = always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
     found = (total & squares).proving("every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import and_
 
 import flint
 import numpy as np
@@ -29,22 +31,19 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
-from ..special.toy_network import on_section
-from .book import NUMBERS, SIZES, at_most, ball, book, inside, on_the_toy, short, signed, weights_of
+from .book import NUMBERS, SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
 from .common_orders import given
 from .part_d_gradients import constant_moves
+from .part_d_recursion import derived_shares
 
 
 def _values() -> dict[str, graph.Node]:
     """v_i = v_mu + w_i with positive w_i."""
-    return {"v_1": sym("v_mu") + sym("w1"), "v_2": sym("v_mu") + sym("w2")}
+    return {"v_1": sym("v_mu") + sym("w1")}
 
 
 def _all(parts: list[Verdict]) -> Verdict:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total & part
-    return on_the_toy(total)
+    return reduce(and_, parts)
 
 
 @book.claim(
@@ -66,19 +65,17 @@ def _all(parts: list[Verdict]) -> Verdict:
 def stage_four_a(lab: Laboratory) -> dict[str, Verdict]:
     """Signs in all cases, sizes after a step, and signs after a step outwards."""
     keys, queries = [], []
-    a, b = weights_of(1)
+    a, b = weights_of_pair()
     for e, f in product((1, -1), repeat=2):
         query = e * (2 * a * sym("c") + sym("r")) / b  # b |q| = 2 a |q_mu| + r
-        keys.append(
-            signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "w2", "c"), ("r",))
-        )
+        keys.append(signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "c"), ("r",)))
         gap = sym("B") + sym("tau") * (sym("m") + sym("e"))
         queries.append(
             signed(
                 lab,
                 _values() | {"k1_mu": f * sym("tau") * sym("m"), "k1_1": e * gap},
                 {"q1_1": e},
-                ("w1", "w2", "B", "e"),
+                ("w1", "B", "e"),
                 ("tau",),
             )
         )
@@ -111,14 +108,14 @@ def _linear_after_a_step() -> Verdict:
     where="Claims E.31 and E.32",
     uses=["Eq.10-12"],
     statement=r"\mathcal G(t),\mathcal F(t)\Rightarrow\mathcal A(t);\quad\mathcal G(t)\Rightarrow\mathcal B(t)",
-    reading="all positive softmax weights and slopes, w_i = v_i - v_mu > 0, both signs; two samples and two neurons",
+    reading="all positive softmax weights and slopes, w_i = v_i - v_mu > 0, both signs",
 )
 def aligned_goes_on(lab: Laboratory) -> Verdict:
     """Signs of the arguments of an aligned pair."""
     parts = []
     for e in (1, -1):
         state = _values() | {"q1_mu": e * sym("c"), "k1_mu": -e * sym("d"), "q1_1": e * sym("q"), "k1_1": e * sym("k")}
-        parts.append(signed(lab, state, {"q1_1": e, "k1_1": e}, ("w1", "w2", "c", "d", "q", "k")))
+        parts.append(signed(lab, state, {"q1_1": e, "k1_1": e}, ("w1", "c", "d", "q", "k")))
     return _all(parts)
 
 
@@ -142,7 +139,7 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
 )
 def unaligned_query(lab: Laboratory) -> Verdict:
     """The sign of the increment where |k_i| > |k_mu|, and the sizes of Lemma E.29; sqrt(2/pi) > 7/10, errors in 7/10."""
-    names = ("w1", "w2", "c", "d", "k")
+    names = ("w1", "c", "d", "k")
     parts = [
         signed(lab, _values() | {"k1_mu": -e * sym("d"), "k1_1": -e * (sym("d") + sym("k"))}, {"q1_1": -e}, names)
         for e in (1, -1)
@@ -204,24 +201,18 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     where="Claims E.34 and E.35",
     uses=["Eq.11-13", "E.11-weights"],
     statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
-    reading="E.34 for n samples whose keys have one size, worst weights, and on the derived argument for two of equal weights; E.35 as E.18",
+    reading="E.34 for n samples whose keys have one size, with the worst weights; E.35 as E.18",
 )
 def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
-    """Equal weights, keys K + t l and -(K - t l), which is the slowest the sum can grow; and the worst weights for n keys."""
-    same = {"X21": sym("X11"), "X22": sym("X12"), "g2": sym("g1")}
-    state = {
-        "v_1": sym("v_mu") + sym("w1"),
-        "v_2": sym("v_mu") + sym("w1"),
-        "k1_mu": -sym("d"),
-        "k1_1": sym("K") + sym("e") + sym("t"),
-        "k1_2": -sym("K") - sym("t"),
-    } | same
-    equal_weights = on_the_toy(signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1")))
+    """The derived weights of a vote, the part of k_mu, which goes with it, and the worst weights for n keys of one size."""
+    # what a sample adds is its weight c_i = g_i a_i w_i / n times k_i - k_mu, of the signs e_i K and -k_mu > 0
+    weights = derived_shares(lab, ["q1_mu"])
+    alone = signed(lab, _values() | {"k1_mu": -sym("d"), "k1_1": 0}, {"q1_mu": 1}, ("w1", "d"))
     n, S, r = sym("n"), sym("S"), sym("r")  # delta = S / (n (1 + r)): (n + S)/2 keys with, (n - S)/2 against the vote
     delta = S / (n * (1 + r))
     worst = always_positive({"vote": (n + S) / 2 * (1 - delta) - (n - S) / 2 * (1 + delta)}, ("n", "S", "r"))
     moves = constant_moves(lab)
-    near = given(equal_weights & worst & moves, "that weights are so near each other, by Lemma E.4")
+    near = given(weights & alone & worst & moves, "that weights are so near each other, by Lemma E.4")
     return {"E.34": near, "E.35": moves & _linear_after_a_step()}
 
 
@@ -240,17 +231,14 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     where="Claim E.38",
     uses=["Eq.10-12", "Beyond.recursion"],
     statement=r"\mathcal H(t)\Rightarrow\mathcal D(t),\mathcal F(t)",
-    reading="H(t) for both samples and any signs of the query noise: keys move with q_mu, the key signal against it",
+    reading="H(t) for every sample and any signs of the query noise: keys move with q_mu, the key signal against it",
 )
 def signal_decides(lab: Laboratory) -> Verdict:
-    """All signs of both query noises."""
-    parts = []
-    for e, f1, f2 in product((1, -1), repeat=3):
-        state = _values() | {"q1_mu": e * sym("c")}
-        for i, f in ((1, f1), (2, f2)):
-            a, b = weights_of(i)
-            state[f"q1_{i}"] = f * a * sym("c") / b / (2 + sym(f"r{i}"))
-        parts.append(signed(lab, state, {"k1_1": e, "k1_2": e, "k1_mu": -e}, ("w1", "w2", "c"), ("r1", "r2")))
+    """All signs of the query noise; each sample adds to the key signal with the same sign."""
+    parts, (a, b) = [], weights_of_pair()
+    for e, f in product((1, -1), repeat=2):
+        state = _values() | {"q1_mu": e * sym("c"), "q1_1": f * a * sym("c") / b / (2 + sym("r"))}
+        parts.append(signed(lab, state, {"k1_1": e, "k1_mu": -e}, ("w1", "c"), ("r",)))
     return _all(parts)
 
 
@@ -258,9 +246,10 @@ def signal_decides(lab: Laboratory) -> Verdict:
 
 
 def noise_logit(lab: Laboratory) -> Callable[[graph.Node, graph.Node], graph.Node]:
-    """z_22 of sample 1 on the reduced state, the sum of q k over neurons, as a function of one pair; the other is 0."""
-    logit = on_section({"z22": lab.network().logit(0, 1, 1)})["z22"]
-    zero = {sym("q2_1"): num(0), sym("k2_1"): num(0)}
+    """z_22 on the reduced state, the sum of q k over neurons, as a function of one pair; the others add 0."""
+    made = lab.sample(1)
+    (logit,) = made.on_section([made.logit(1, 1)])
+    zero = {sym("Z22"): num(0)}
     return lambda q, k: graph.substitute([logit], zero | {sym("q1_1"): q, sym("k1_1"): k})[0]
 
 
@@ -444,7 +433,7 @@ def saddle(lab: Laboratory) -> Verdict:
             "q1_1": e * sym("A") - sym("q1_mu"),
             "k1_1": f * sym("B") + sym("k1_mu"),
         }
-        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "w2", "A", "B")))
+        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "A", "B")))
     return _all(parts)  # then d|A| = e dq = e f |xi|_1 and d|B| = f dk = f e |xi|_1 are equal
 
 
@@ -462,8 +451,8 @@ def signal_saddle(lab: Laboratory) -> Verdict:
     """Signs with vanishing noise inner products."""
     parts = []
     for e, f in product((1, -1), repeat=2):
-        state = _values() | {"q1_1": 0, "q1_2": 0, "k1_1": 0, "k1_2": 0, "q1_mu": e * sym("c"), "k1_mu": f * sym("d")}
-        parts.append(signed(lab, state, {"q1_mu": -f, "k1_mu": -e}, ("w1", "w2", "c", "d")))
+        state = _values() | {"q1_1": 0, "k1_1": 0, "q1_mu": e * sym("c"), "k1_mu": f * sym("d")}
+        parts.append(signed(lab, state, {"q1_mu": -f, "k1_mu": -e}, ("w1", "c", "d")))
     return _all(parts)
 
 
@@ -482,7 +471,7 @@ def trap(lab: Laboratory) -> Verdict:
     parts = []
     for A, B, e, f in ((sym("A"), -sym("B"), 1, -1), (-sym("A"), sym("B"), -1, 1)):
         state = _values() | {"X12": sym("X11"), "q1_1": A - sym("q1_mu"), "k1_1": B + sym("k1_mu")}
-        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "w2", "A", "B")))
+        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "A", "B")))
     for h, room in ((Fraction(1, 20), Fraction(1, 100)), (Fraction(2, 5), Fraction(2, 100))):
         total = ball(0)
         for j in range(int(12 / h)):

@@ -424,7 +424,7 @@ def second_layer_signs(lab: Laboratory) -> Verdict:
         }  # y = 1, positive noise entries
         slope = graph.substitute(graph.substitute([graph.gradient(f, [theta[f"{kind}1"]])[0]], hidden), values)[0]
         nodes[kind] = j * slope  # dL/dtheta = -g df/dtheta for y = 1, so the loss falls in the direction j
-    rows = signed(lab, {}, {f"{kind}1_{x}": j for kind, j in SIDES.items() for x in ("mu", "1", "2")})
+    rows = signed(lab, {}, {f"{kind}1_{x}": j for kind, j in SIDES.items() for x in ("mu", "1")})
     return on_the_toy(always_positive(nodes, ("X", "Y", "c", "w", "e", *POSITIVE)) & rows)
 
 
