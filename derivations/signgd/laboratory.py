@@ -1,9 +1,9 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
 Parts a check can read are one `sample` of any number, with sums over all others as symbols, and its `shares` of the
-signs of reduced moves (also with softmax weights and slopes opaque), for every size; the `outputs` and the `losses` of the
-toy network of two samples, the `moves` of its weights in a sign step and its `arguments`; the `variances` of the inner
-products at the start, and the `rules` of the runs of the recursion.
+signs of reduced moves (also with softmax weights and slopes opaque), for every size; the `outputs` and the `losses` of
+the toy network of two samples, the `moves` of its weights in a sign step and its `arguments`; the `variances` of the
+inner products at the start, and the `rules` of the runs of the recursion.
 """
 
 from __future__ import annotations

@@ -8,12 +8,13 @@ from math import sqrt
 import flint
 import numpy as np
 
-from odesys import ZERO, Hypothesis, Node, Verdict, always_positive, between, enumerate_all, everywhere, sym
+from odesys import ZERO, Node, Verdict, always_positive, between, enumerate_all, everywhere, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import never, opposite, window
+from .common_hypotheses import large_noise, taken
 from .common_orders import given
 from .common_path import STEP, UNTIED, on_path
 from .part_d_gradients import constant_moves
@@ -248,9 +249,6 @@ on_path(
 )
 
 
-large_noise = Hypothesis("beta_mu <= beta_xi / 2, by Lemma C.10", r"\beta_\xi\ge2\beta_\mu", lambda p: 1)
-
-
 def _units() -> tuple[Node, Node, Node, Verdict]:
     """n = 1 + e, T_2' >= 2 sqrt2 beta_mu and beta_mu, in units with eta sigma_p s = 1; and bounds of sqrt2."""
     bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
@@ -284,7 +282,7 @@ def requirement(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Lemma E.5, Eq. (23)",
     parts=["(23)"],
-    hypotheses=[large_noise, Hypothesis("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1", lambda p: 1)],
+    hypotheses=[large_noise, taken("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1")],
     uses=["C.10", "E.4", "C.5", "E.5-requirement"],
     insensitive=NUMBERS,
     statement=r"t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",

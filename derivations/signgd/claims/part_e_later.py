@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from odesys import (
     Evidence,
-    Hypothesis,
     Verdict,
     Witness,
     always_positive,
@@ -17,16 +16,15 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import book, for_every_size
-from .common_hypotheses import inside_point
+from .common_hypotheses import inside_point, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
 
 # ---- after T_4^- -----------------------------------------------------------------------------------------------------
 
-at_t4 = Hypothesis(
+at_t4 = taken(
     "the state at T_4^- is that of Remark E.28",
     r"|k_{si}^{(T_4^-)}|=T_4^-\eta\sqrt{2/\pi}\sigma_ps(1\pm\tilde O(s^{-1/2}))",
-    lambda p: 1,
 )
 
 
@@ -103,7 +101,7 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     parts=["bound"],
     hypotheses=[
         at_t4,
-        Hypothesis("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,\tilde t", lambda p: 1),
+        taken("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,\tilde t"),
     ],
     uses=["E.28", "Eq.8-9", "C.4"],
     statement=r"t\ge(1+\theta_c)T_4^-,\ i\notin E_s:\ \mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le(2(1+\theta_c)T_4^--t)\eta\sqrt{2/\pi}\sigma_ps(1+\tilde O(s^{-1/2}))",
@@ -126,7 +124,7 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     parts=["(32)"],
     origin="proof",
     hypotheses=[
-        Hypothesis("A(t) and F(t) hold", r"\mathcal A(t),\mathcal F(t)", lambda p: 1),
+        taken("A(t) and F(t) hold", r"\mathcal A(t),\mathcal F(t)"),
     ],
     uses=["IV.a-A", "IV.a-DEF"],
     statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",

@@ -12,7 +12,6 @@ import flint
 import numpy as np
 
 from odesys import (
-    Hypothesis,
     Verdict,
     Witness,
     always_positive,
@@ -32,6 +31,7 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
 from .book import NUMBERS, SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
+from .common_hypotheses import longer_noise, taken
 from .common_orders import given
 from .part_d_gradients import constant_moves
 from .part_d_recursion import derived_shares
@@ -51,9 +51,9 @@ def _all(parts: list[Verdict]) -> Verdict:
     "Stage IV.a goes on by itself",
     kind="inequality",
     hypotheses=[
-        Hypothesis("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle", lambda p: 1),
-        Hypothesis("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|", lambda p: 1),
-        Hypothesis("|xi_i|_1 > |mu|, by Lemma C.4", r"\|\xi_i\|_1>\|\mu\|", lambda p: 1),
+        taken("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle"),
+        taken("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|"),
+        longer_noise,
     ],
     parts=["E.16", "E.17", "E.18", "E.19"],
     where="Claims E.16 to E.19",
@@ -124,10 +124,9 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     "Unaligned query noise goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
-        Hypothesis(
+        taken(
             "D(t) and F(t), by Lemma E.29",
             r"\mathcal D(t),\mathcal F(t)\ \text{with}\ |k_{si}|\ge(1-\theta)T_4^-\eta\sqrt{2/\pi}\,\sigma_ps(1-o(1)),\ |k_{s\mu}|\le(1+\theta)T_4^-\eta\|\mu\|(1+o(1))",
-            lambda p: 1,
         )
     ],
     parts=["one step"],
@@ -191,10 +190,9 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     "Query signal goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
-        Hypothesis(
+        taken(
             "weights within |vote|/n, as corrected in E.11-weights",
             r"g_ia_iv_i=c(1\pm\delta),\ \delta<|\textstyle\sum_i\epsilon_i|/n",
-            lambda p: 1,
         )
     ],
     parts=["E.34", "E.35"],
@@ -221,11 +219,7 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     "Stage IV.c: small noise-signal weights let the signal decide",
     kind="inequality",
     hypotheses=[
-        Hypothesis(
-            "signals of opposite signs",
-            r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle",
-            lambda p: 1,
-        )
+        taken("signals of opposite signs", r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle")
     ],
     parts=["one step"],
     where="Claim E.38",

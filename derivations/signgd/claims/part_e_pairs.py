@@ -6,7 +6,6 @@ from itertools import product
 
 from odesys import (
     Evidence,
-    Hypothesis,
     Verdict,
     Witness,
     certified,
@@ -16,7 +15,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import book, signed
-from .common_hypotheses import CONDITION, inside_point
+from .common_hypotheses import CONDITION, inside_point, taken
 from .common_orders import given
 from .common_path import CHECKS, along
 from .part_d_recursion import pair_moves
@@ -32,10 +31,8 @@ from .part_e_i_ii import same_sign_sizes
     where="Lemma E.1",
     parts=["positive", "order"],
     hypotheses=[
-        Hypothesis(
-            "|q_i|, |k_i| >= 2 beta_mu, by Lemma C.10", r"|q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu", lambda p: 1
-        ),
-        Hypothesis("uniform attention, by Lemma C.13", r"s_{i,11}^{(0)},s_{i,21}^{(0)}=\tfrac12+o(1)", lambda p: 1),
+        taken("|q_i|, |k_i| >= 2 beta_mu, by Lemma C.10", r"|q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu"),
+        taken("uniform attention, by Lemma C.13", r"s_{i,11}^{(0)},s_{i,21}^{(0)}=\tfrac12+o(1)"),
     ],
     uses=["C.10", "C.13", "Eq.10-12"],
     statement=r"0<T^1_{2,s,i}\le T^3_{2,s,i},\quad0<T^2_{2,s,i}\le T^3_{2,s,i}\quad\text{for pairs with opposite signs}",
@@ -129,13 +126,10 @@ def one_sign(lab: Laboratory) -> dict[str, Verdict]:
     parts=["1.", "2."],
     hypotheses=[
         *CONDITION,
-        Hypothesis(
-            "after Stage I, by Lemma 4.1", r"\langle v^{(t)},y_i\xi_i\rangle>\langle v^{(t)},\mu\rangle", lambda p: 1
-        ),
-        Hypothesis(
+        taken("after Stage I, by Lemma 4.1", r"\langle v^{(t)},y_i\xi_i\rangle>\langle v^{(t)},\mu\rangle"),
+        taken(
             "noise outweighs signals, by Lemmas C.10 and C.13",
             r"s_{i,21}s_{i,22}|q_{si}|>s_{i,11}s_{i,12}|q_{s\mu}|,\ |k_{si}|>|k_{s\mu}|",
-            lambda p: 1,
         ),
     ],
     uses=["Eq.10-12", "C.10", "C.13", "E.2"],

@@ -9,7 +9,6 @@ import flint
 
 from odesys import (
     Evidence,
-    Hypothesis,
     Verdict,
     Witness,
     always_positive,
@@ -23,7 +22,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, for_every_size, short
-from .common_hypotheses import CONDITION, inside_point
+from .common_hypotheses import CONDITION, inside_point, taken
 from .common_orders import MOVES, NORMS, VALUES, root_half, root_two, settled, vanishing
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves
@@ -121,10 +120,9 @@ def signal_negligible(lab: Laboratory) -> Verdict:
     parts=["queries and keys"],
     hypotheses=[
         *CONDITION,
-        Hypothesis(
+        taken(
             "the event E_prelim, by Lemma C.11",
             r"\mathcal E_{\rm prelim}:\ |\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}",
-            lambda p: 1,
         ),
     ],
     uses=["Eq.8-9", "C.4", "C.11", "C.14-union"],
