@@ -347,18 +347,25 @@ def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     origin="proof",
     uses=["Eq.46-48", "Eq.49", "E.27"],
     statement=r"\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ m_k(t-(1+3\theta_c)T_4^-)-\ldots>0\ \text{after}",
-    reading="a fraction of at least 45/100 of aligned neurons and theta_c up to 1/4",
+    reading="theta_c up to 1/4 and m_k >= 400 C^2, C the constant in O; that a share of aligned neurons is so near 1/2 is Lemma E.27",
 )
 def logit_grows(lab: Laboratory) -> Verdict:
-    """Positivity for all theta <= 1/4 and p >= 45/100, and the sharp threshold."""
+    """Positivity for all theta <= 1/4 and 1/2 - p = C m_k^(-1/2) <= 1/20, and the sharp threshold."""
     th = num(Fraction(1, 4)) / (1 + sym("u"))  # theta in (0, 1/4)
     p = num(Fraction(9, 20)) + num(Fraction(11, 20)) * sym("x") / (1 + sym("x"))
-    first = 2 * (2 - th) * p - (1 - p) * (2 - th + 3 * th)
-    second = 2 * (2 + 3 * th) * p - (1 - p) * (2 + 6 * th)
-    bounds = always_positive({"first": first, "second": second}, ("u",), ("x",))
+    u, c, T = (
+        sym("r"),
+        num(Fraction(1, 2)) - p,
+        (2 - th),
+    )  # t = (2 - theta + r) T_4^-, and after it (2 + 3 theta + r) T_4^-
+    parts = 2 * (T + u) * p - (1 - p) * (T + u + 3 * th) - ((T + u - 3 * th) / 2 - 3 * c * (T + u + th))
+    printed = identity({"the printed difference": parts})  # O(m_k^1/2) is 3 C m_k^1/2
+    first = 2 * (T + u) * p - (1 - p) * (T + u + 3 * th)
+    second = 2 * (2 + 3 * th + u) * p - (1 - p) * (2 + 6 * th)
+    bounds = printed & always_positive({"first": first, "second": second}, ("u",), ("x", "r"))
     law = _sharp_threshold(lab)
     found = (bounds & law).proving("polynomials with positive coefficients in the slack of theta and p")
-    return given(found.with_constants(p="45/100 and theta_c = 1/4 suffice; 1/3 is sharp"), "Lemma E.27")
+    return found.with_constants(p="a share 45/100 of aligned neurons and theta_c = 1/4 suffice; 1/3 is sharp")
 
 
 def _sharp_threshold(lab: Laboratory) -> Verdict:
