@@ -66,9 +66,14 @@ class Laboratory(BaseLaboratory):
 
     @laboratory_part
     def values_of_a_sample(self) -> list[Node]:
-        """Output, logits and slope of one sample of any number, for both labels."""
+        """Output and a logit of one sample of any number, for both labels."""
         made = [one_sample.sample(self._model, label) for label in BOTH]
-        return [node for one in made for node in (one.output(), one.logit(0, 0), one.slope())]
+        return [node for one in made for node in (one.output(), one.logit(0, 0))]
+
+    @laboratory_part
+    def slope_of_a_sample(self, label: int) -> Node:
+        """g, which is positive where the loss falls with the margin, as a function of the output f."""
+        return one_sample.sample(self._model, label).slope()
 
     def sample(self, label: int, place: str = "") -> OneSample:
         """One sample of any number at a coordinate; what it moves is in `moves_of_a_sample`."""

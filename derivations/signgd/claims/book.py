@@ -76,7 +76,7 @@ def signed(
     at = {sym(k): graph.as_node(v) for k, v in values.items()}
     nodes: dict[str, Node] = {}
     for label in BOTH:
-        nodes[f"g {label}"] = lab.sample(label).slope()
+        nodes[f"g {label}"] = lab.slope_of_a_sample(label)
         found = graph.substitute([lab.shares(opaque=True)[label][name] for name in wanted], at)
         nodes |= {f"{name} {label}": sign * node for (name, sign), node in zip(wanted.items(), found, strict=True)}
     return for_every_size(always_positive(nodes, (*OPAQUE, *positive), nonnegative))

@@ -194,7 +194,7 @@ def _distances(name: str, events: Sequence[str], runs: Sequence[Sequence[Looked]
     ]
 
 
-def median_interval(values: Sequence[float], level: float = 0.999) -> Span:
+def median_interval(values: np.ndarray, level: float = 0.999) -> Span:
     """The exact interval of the median of a law from numbers in order, by a binomial; without bounds for too few."""
     count, below, number = len(values), 0.0, 0
     while number < count and 2 * (below + comb(count, number) / 2**count) <= 1 - level:

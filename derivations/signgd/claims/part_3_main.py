@@ -142,7 +142,7 @@ def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
         "T_2^+ << T_3": vanishing("T_2^+/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4)),
         "T_3 < T_3^+": (more & third)
         .proving(step)
-        .with_constants(C_2="23 is large enough, and so is any that gives T_3"),
+        .with_constants(C_2="23 is large enough at every point; runs (E.9 to E.11) have T_3^+ = 2 T_3"),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import log, log1p, pi
 from typing import Any
@@ -55,6 +56,7 @@ def _fourth_coefficient(x: Any) -> Any:
     return _coefficients(x, 4)[4]
 
 
+@cache
 def erf_bound() -> Verdict:
     """erf(x)^2 <= 1 - exp(-4x^2/pi) for all x >= 0: Taylor at 0, balls to 3, and the tail."""
     # even, and the coefficients of order 0 and 2 vanish exactly (4/pi - 4/pi), so the value is x^4 times the fourth one
@@ -389,13 +391,13 @@ def signals_not_small(lab: Laboratory) -> Verdict:
 )
 def softmax_start(lab: Laboratory) -> dict[str, Verdict]:
     """Bound of the derived logits, term by term, and the slope of the logistic function."""
-    beta, largest = sym("beta"), {}
+    beta, largest = sym("beta"), dict[str, Verdict]()
     for label, l in product(BOTH, range(2)):
         made = lab.sample(label)
         (gap,) = made.on_section([made.logit(l, 0) - made.logit(l, 1)])
         (gap,) = graph.substitute([gap], {sym(f"Z{l + 1}{a}"): num(0) for a in (1, 2)})  # of one neuron
-        bound = triangle_bound(gap, dict.fromkeys(graph.symbols([gap]), beta))
-        largest[f"{label}{l}"] = identity({f"{label}{l}": bound - 2 * beta * beta})
+        most = triangle_bound(gap, dict.fromkeys(graph.symbols([gap]), beta))
+        largest[f"{label}{l}"] = identity({f"{label}{l}": most - 2 * beta * beta})
     s = graph.call("sigmoid", sym("z"))
     slope = graph.gradient(s, [sym("z")])[0]
     # 1/4 - s(1-s) = (1/2 - s)^2 is a square

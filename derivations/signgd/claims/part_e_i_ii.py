@@ -69,22 +69,33 @@ on_path(
 def pair_times(record: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For every opposite pair the first times of equal signs, of equal moves, and of both with moves of that sign."""
     start, kinds = record.start.state, ("q", "k", "q zero", "k zero")
-    table = np.stack([record.first["q"], record.first["k"], np.sign(start.q), np.sign(start.k)])
+    table = np.stack([record.first["q"], record.first["k"], np.sign(start.q), np.sign(start.k)]).reshape(4, -1)
     parts = [record.events[kind].within(0, 20 * record.T2_prime) for kind in kinds]
     when = np.concatenate([part.theta for part in parts])
     which = np.repeat(np.arange(4), [len(part) for part in parts])
-    neuron, sample = (np.concatenate([getattr(part, name) for part in parts]) for name in ("neuron", "sample"))
-    times = np.full((3, *start.q.shape), np.inf)
-    for t in np.unique([0.0, *when]):
-        now = when == t
-        table[which[now], neuron[now], sample[now]] *= -1
-        places = (slice(None), slice(None)) if t == 0 else (neuron[now], sample[now])
-        move_q, move_k, sign_q, sign_k = (row[places] for row in table)
-        facts = sign_q == sign_k, move_q == move_k, (sign_q == sign_k) & (sign_k == move_q) & (move_q == move_k)
-        for number, fact in enumerate(facts):
-            times[number][places] = np.where(fact, np.minimum(times[number][places], t), times[number][places])
-    one, two, three = times[:, opposite(record)]
+    pair = np.concatenate([part.neuron * start.q.shape[1] + part.sample for part in parts])
+    order = np.lexsort((when, pair))
+    pair, when = pair[order], when[order]
+    turns = np.cumsum(np.arange(4)[:, None] == which[order], axis=1)  # of each kind, over all pairs so far
+    last = np.append((np.diff(pair) != 0) | (np.diff(when) != 0), True)[
+        : len(pair)
+    ]  # all that happens at one time is in
+    begin = np.searchsorted(pair, pair[last])
+    before = np.where(begin > 0, turns[:, begin - 1], 0) if len(pair) else turns
+    now = table[:, pair[last]] * np.where((turns[:, last] - before) % 2, -1, 1)
+    times = np.where(_facts(table), 0.0, np.inf)
+    times[:, pair[last][when[last] == 0]] = np.inf  # what happens in the first step counts from then on
+    for number, fact in enumerate(_facts(now)):
+        np.minimum.at(times[number], pair[last][fact], when[last][fact])
+    one, two, three = times.reshape(3, *start.q.shape)[:, opposite(record)]
     return one, two, three
+
+
+def _facts(table: np.ndarray) -> np.ndarray:
+    """Of moves and signs of queries and keys: equal signs, equal moves, and all four equal."""
+    move_q, move_k, sign_q, sign_k = table
+    signs, moves = sign_q == sign_k, move_q == move_k
+    return np.stack([signs, moves, signs & moves & (sign_k == move_q)])
 
 
 def _durations(record: Record) -> Verdict:

@@ -144,13 +144,13 @@ def _exponent(theta: Fraction) -> Fraction:
     return Fraction(99, 100) * (1 + theta)
 
 
+_STEP = float(_exponent(Fraction(1, 5)))
 power_for_step = at_least(
     f"sigma_p s is a large enough power of n for theta = {SMALLEST_THETA_C:g}",
     r"\sigma_ps/\|\mu\|\ge(9\sqrt{2/\pi})^{1/e}(3\sqrt2n)^{1+1/e},\ e=0.99(1+\theta)-1;\ \text{poly}(n)\ \text{is a power by}\ \theta_c",
     lambda p: log(p["sigma_p"] * p["s"]),
     lambda p: (log(9 * sqrt(2 / pi)) + _STEP * log(3 * sqrt(2) * p["n"])) / (_STEP - 1),
 )
-_STEP = float(_exponent(Fraction(1, 5)))
 
 
 @book.claim(

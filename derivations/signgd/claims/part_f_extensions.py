@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
+from itertools import product
 from math import log, sqrt
 from operator import and_
 from typing import Any
@@ -16,7 +16,7 @@ from odesys import ZERO, Node, Verdict, always_positive, certified, equal, graph
 
 from ..laboratory import Laboratory
 from ..special.toy_network import LABELS, POSITIVE, ROWS, dot
-from .book import EVERY, NUMBERS, at_most, ball, book, on_the_toy, short, signed, tail
+from .book import EVERY, NUMBERS, at_most, ball, book, on_the_toy, signed, tail
 from .common_hypotheses import CONDITION, inside_point
 from .common_orders import vanishing
 from .part_d_gradients import SIDES, constant_moves
@@ -78,12 +78,12 @@ def printed_loss(lab: Laboratory) -> Verdict:
     reading="n^(-O(1)) as a number that tends to 0, since a slow o(1) gives no fixed power of n; eps = 1/2 to 10^-4",
 )
 def small_scale(lab: Laboratory) -> Verdict:
-    """The law of the error falls to zero with c."""
+    """The law of the error is at most exp(-z^2/2)/2, z = 2 sqrt2 log(1/eps)/c up to 49/51: it falls to zero with c, for every eps."""
     falls = at_most(error_law(lab, Fraction(1, 4))[1], ball(Fraction(1, 10**60)), c="1/4")
-    for per_eps in (2, 10, 100, 10**4):
-        levels = [error_law(lab, Fraction(1, 2**k), per_eps)[1] for k in range(5)]
-        for before, after in pairwise(levels):
-            falls = falls & at_most(after, before * before, c="half of it", errors=[short(x) for x in levels])
+    for per_eps, k in product((2, 10, 100, 10**4), range(5)):
+        z = ball(Fraction(49, 51)) * 2 * flint.arb(2).sqrt() * flint.arb(per_eps).log() * 2**k
+        falls = falls & at_most(error_law(lab, Fraction(1, 2**k), per_eps)[1], (-z * z / 2).exp() / 2, c=f"1/{2**k}")
+    falls = falls.proving("P(|Z| > z) <= exp(-z^2/2) for z >= 0, and z is a constant by eps over c")
     supports = vanishing("P(the fresh support meets one of n others), n s^2 / d", n=-3)
     return (
         (_half(lab) & falls & supports)
