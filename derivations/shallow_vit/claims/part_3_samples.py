@@ -327,9 +327,9 @@ def removal_and_loss(lab: Laboratory) -> dict[str, Verdict]:
     parts=["ranking"],
     hypotheses=SHARED,
     statement=r"\text{label-relevant tokens are highlighted by the learned attention, others have less weight}",
-    reading="at the measured T each label-relevant token receives more attention, in the mean over queries, than any other",
+    reading="at the measured T each label-relevant token receives more attention, in the mean over queries, than any other and than at the start",
 )
 def pruning_by_attention(lab: Laboratory) -> Verdict:
-    """So a rule that removes what receives the least keeps them, whatever the level that attention has reached."""
-    what = "each label-relevant token receives more attention than any other one"
+    """So a rule that removes what receives the least keeps them; that it is more than at the start is what was learned."""
+    what = "each label-relevant token receives more attention than any other one, and than at the start"
     return in_every_run(lab, what, lambda x: x["pruned well"] == 1)
