@@ -173,7 +173,9 @@ FULL = (
     "Fig.5",
     "Beyond.constant",
     "Beyond.positions",
+    "Beyond.merged",
     "Beyond.merged-runs",
+    "Beyond.logistic",
     "Beyond.logistic-runs",
 )
 ERRATA = [id for id, (answer, _) in EXPECTED.items() if answer == "fails"]
