@@ -55,7 +55,7 @@ PAPER = Paper.of_package(
     FIGURES | FULL,
     long=(*FULL, "4", "7"),
     own_data=("6", "6_full"),
-    widths=(64, 256, 1024, 4096),
+    widths=(32, 128, 512, 2048),
     seeds=10,
     proof=load_later("odesys", "draw_proof_graph"),
     title="Shallow vision transformer: learning, sample complexity and sparse attention",
