@@ -28,7 +28,10 @@ STEP = 0.02  # the longest step
 LIVING = 40_000  # neurons followed to find pi
 GROUP = 8  # networks behind one number: that of one network is near zero now and then, which logarithms do not forgive
 FAR = 1e9  # a margin that is not reached
-EXPLAINED = "Expected is -1/2: the share of living neurons is a mean over m of them. The theory is the limit of the networks if the interval has -1/2 in it and not 0."
+EXPLAINED = (
+    "Expected is -1/2: the share of living neurons is a mean over m of them. "
+    "The theory is the limit of the networks if the interval has -1/2 in it and not 0."
+)
 
 
 def deviation(width: int, seed: int, case: Case, steps: int, target: tuple[float, ...]) -> float:
