@@ -93,7 +93,18 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
         return found
 
 
+def instructions(text: str, effort: str = STRAIGHT) -> str:
+    """What this machine is told to do, as its own assembly, to be looked at."""
+    machine, _ = _machine(effort)
+    with _LOCK:
+        return str(machine.emit_assembly(_module(text, effort, machine)))
+
+
 def _object_code(text: str, effort: str, machine: Any) -> bytes:
+    return bytes(machine.emit_object(_module(text, effort, machine)))
+
+
+def _module(text: str, effort: str, machine: Any) -> Any:
     from llvmlite import binding
 
     module = binding.parse_assembly(text)
@@ -102,7 +113,7 @@ def _object_code(text: str, effort: str, machine: Any) -> bytes:
         options.inlining_threshold = 0  # copies of functions take longer to compile than they save
         builder = binding.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    return module
 
 
 def _linked(code: bytes, text: str) -> MachineCode:
@@ -169,8 +180,9 @@ def _machine(effort: str) -> tuple[Any, str]:
     version = binding.llvm_version_info
     cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     options = {"cpu": cpu, "features": features, "opt": 0 if effort == LONG else 2, "reloc": "pic"}
+    options["codemodel"] = "small"  # constants are near the code, calls go through stubs
     machine = binding.Target.from_default_triple().create_target_machine(**options)
-    return machine, f"llvmlite {llvmlite.__version__} {version} {machine.triple} {cpu} {features} {effort}"
+    return machine, f"llvmlite {llvmlite.__version__} {version} {machine.triple} {cpu} {features} small {effort}"
 
 
 @cache
