@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ from .records import (
     KNOT_SIZE,
     POWERS,
     STIFF,
+    SUSPECT,
     Log,
     Problem,
     RunState,
@@ -27,12 +29,13 @@ from .records import (
 )
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
+TRIALS, GAIN = 6, 10.0  # implicit steps that are tried, and so many times longer than explicit ones they must be
 
 
 @cache
 def kernel_functions() -> tuple[Callable[..., Any], ...]:
-    """`kernel.run` and `kernel.many` as machine code."""
-    return loops.ready(kernel.run, kernel.many)
+    """`kernel.run`, `kernel.many` and `kernel.tried` as machine code."""
+    return loops.ready(kernel.run, kernel.many, kernel.tried)
 
 
 def new_log(n: int, count: int, steps: int, rows: int = POWERS) -> Log:
@@ -57,11 +60,23 @@ class Stretch:
         state.steps = state.switches = state.fields = state.visited = state.jacobians = 0
         self._start, self._log = state.x.copy(), new_log(problem.n, problem.count, BUFFER_STEPS, problem.rows)
         kernel_functions()[0](self.problem, self.state, self._step, self._log)
-        if state.status == STIFF:
+        if state.status == SUSPECT and not self._implicit_pays():
+            problem.patience, state.damped = 2 * problem.patience, 0
+            state.status = BUFFER_FULL
+        if state.status in (STIFF, SUSPECT):
             self.stiff_from = state.t
             self._flow.take_up("Rodas5P", problem, state)
             self._step = new_step(problem.n, problem.count, IMPLICIT)
-        return state.status in (BUFFER_FULL, STIFF)
+        return state.status in (BUFFER_FULL, STIFF, SUSPECT)
+
+    def _implicit_pays(self) -> bool:
+        """Whether implicit steps from here are much longer than the last explicit one; the run stays as it is."""
+        n, state = self.problem.n, self.state
+        problem = replace(self.problem, slopes=self._flow.slopes, count=0)
+        trial = replace(state, x=state.x.copy(), gates=state.gates.copy(), h=self._step.h, method=IMPLICIT)
+        step = new_step(n, 0, IMPLICIT)
+        kernel_functions()[2](problem, trial, step, TRIALS)
+        return step.h > GAIN * self._step.h
 
     @property
     def ended(self) -> bool:
