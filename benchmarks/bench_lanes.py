@@ -136,9 +136,7 @@ def main() -> str:
     for name, system in found.items():
         limit, taken = counts[name] * each / width, best[name] / width
         operations = system.compile(dict.fromkeys(system.parameters, task.BIAS)).operations
-        lines.append(
-            f"| {name} | {operations} | {counts[name]} | {taken:.1f} | {limit:.1f} | {taken / limit:.2f} |"
-        )
+        lines.append(f"| {name} | {operations} | {counts[name]} | {taken:.1f} | {limit:.1f} | {taken / limit:.2f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -12,6 +12,7 @@ import re
 import struct
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -75,17 +76,22 @@ class Address(int):
 
 def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     """Machine code of assembly, by the effort that suits it."""
+    return compiled_as(text, _PUBLIC.findall(text), lambda: text, effort)
+
+
+def compiled_as(name: str, public: Sequence[str], text: Callable[[], str], effort: str) -> MachineCode:
+    """The same for assembly that is only written where no code of this name is kept; `name` says all it depends on."""
     machine, mark = _machine(effort)
-    key = code_store.key(mark, text)
+    key = code_store.key(mark, name)
     with _LOCK:
         found = _LINKED.get(key)
         if found is None:
             store = code_store.StoredCode(key)
             code = store.read()
             if code is None:
-                code = _object_code(text, effort, machine)
+                code = _object_code(text(), effort, machine)
                 store.write(code)
-            found = _LINKED[key] = _linked(code, text)
+            found = _LINKED[key] = _linked(code, public)
         _RECENT[key] = found
         _RECENT.move_to_end(key)
         while len(_RECENT) > MOST_RECENT:
@@ -116,7 +122,7 @@ def _module(text: str, effort: str, machine: Any) -> Any:
     return module
 
 
-def _linked(code: bytes, text: str) -> MachineCode:
+def _linked(code: bytes, public: Sequence[str]) -> MachineCode:
     """Object code brought to its place, with the functions of the mathematical library it calls."""
     from llvmlite import binding
 
@@ -124,7 +130,7 @@ def _linked(code: bytes, text: str) -> MachineCode:
     builder = binding.JITLibraryBuilder().add_object_img(code)
     for name, address in library.items():
         builder.import_symbol(name, address)
-    for name in _PUBLIC.findall(text):
+    for name in public:
         builder.export_symbol(name)
     return MachineCode(builder.link(linker, f"odesys{next(_NUMBERS)}"))
 
