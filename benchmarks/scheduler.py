@@ -29,7 +29,7 @@ THREADS, BATCHES = (10, 100, 1000), (0.02, 0.1, 1.0, 10.0)
 
 
 def measured(tasks: int = TASKS, workers: int = 2) -> float:
-    """Seconds of a scheduler's processor per task, on this machine: a scheduler and workers as processes of their own."""
+    """Seconds of a scheduler's processor per task, here: scheduler and workers are processes of their own."""
     import psutil
     from distributed import Client, wait
 

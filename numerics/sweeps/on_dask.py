@@ -21,7 +21,10 @@ from .sweep import LOST_PROCESS, Plan, PointResult, Todo, program_digest, run_po
 
 DASK_PATIENCE = 5.0  # seconds without a worker
 BATCH_SECONDS = 1.0
-TASK_SECONDS, LOAD = 2.3e-3, 0.25  # of a scheduler per task (benchmarks.scheduler); the part of its time that tasks take
+TASK_SECONDS, LOAD = (
+    2.3e-3,
+    0.25,
+)  # of a scheduler per task (benchmarks.scheduler); the part of its time that tasks take
 MOST_POINTS = 1024  # of a batch, which are lost with their worker
 BATCHES_PER_THREAD = 4  # that are left at the end, so that all threads end together
 
