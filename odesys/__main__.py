@@ -6,6 +6,9 @@ import sys
 def main() -> None:
     """Load the commands and run the one on the command line."""
     try:
+        from .threads import one_thread
+
+        one_thread()
         from .errors import OdesysError
         from .neighbours import find_neighbours
 

@@ -25,6 +25,7 @@ from ..errors import IntegrationError, OdesysError
 from ..expr import gc_pause
 from ..stated import recorded
 from ..terminal import Progress
+from ..threads import one_thread_in_new_processes
 from ..verdicts import Verdict, Witness, without_statements
 from .claims import CheckError, Claim, ClaimBook
 from .draw import OWN_DRAW, Draw
@@ -205,7 +206,8 @@ def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExec
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context(start), _start_worker)
     try:
-        yield pool
+        with one_thread_in_new_processes():
+            yield pool
     except BaseException:
         # not cancelled first: the pool's own thread would then complain about futures that are neither open nor done
         for process in set(multiprocessing.active_children()) - before:
