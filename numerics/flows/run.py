@@ -150,8 +150,7 @@ class Run:
             return "end"
         solver = self._solver()
         while solver.status == "running":
-            message = solver.step()
-            self._check(solver, message)
+            self._check(solver, _message_of(solver))
             if self._gates_multiply(solver):
                 self.jacobians += int(solver.njev)
                 return ""
@@ -363,3 +362,12 @@ class Run:
             raise self._error(f"the flow slides from t = {self.t:.9g}: the field points to {names[0]} from both sides")
         self.log.change(self.t, self.mode, mode)
         return "slide"
+
+
+def _message_of(solver: Any) -> str | None:
+    """Make a step; why it could not be made, if so."""
+    try:
+        message: str | None = solver.step()
+    except (ValueError, np.linalg.LinAlgError) as error:  # linear algebra with what is not finite
+        return str(error)
+    return message
