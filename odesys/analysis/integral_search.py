@@ -113,9 +113,9 @@ class Search:
     def proved(self, polynomial: Polynomial, number: int) -> FirstIntegral | None:
         """The integral of a candidate, if it is proved; products of powers where it is a sum of logarithms alone."""
         node = self.node(polynomial)
-        terms = [(c, t) for c, t in graph.linear_terms(node)]
+        terms = [(Fraction(c), t) for c, t in graph.linear_terms(node)]
         if all(t.op == "log" and max(abs(c.numerator), c.denominator) <= LARGEST_POWER for c, t in terms):
-            node = graph.multiply(*(graph.power(t.args[0], Fraction(c)) for c, t in terms))
+            node = graph.multiply(*(graph.power(t.args[0], c) for c, t in terms))
         result = check_integral(self.system, node)
         return FirstIntegral(f"I{number}", node, f"exact: {result.method}") if result.answer == "zero" else None
 
