@@ -1,4 +1,7 @@
-"""One thread for the linear algebra of a process: our matrices are small, and threads that wait for each other cost."""
+"""One thread for matrix products: matrices here are small, and threads that wait for each other take a whole core.
+
+It also makes a run independent of the number of cores, on which the order of a sum would depend.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,19 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-NAMES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-
-
-def one_thread() -> list[str]:
-    """Say so for this process, before NumPy is loaded, and for those it starts; what the user has set stays.
-
-    Returns
-    -------
-    list[str]
-        The variables of the environment that were set.
-    """
-    new = [name for name in NAMES if name not in os.environ]
-    os.environ.update(dict.fromkeys(new, "1"))
-    return new
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 @contextmanager
-def one_thread_in_new_processes() -> Iterator[None]:
-    """The same for processes that are started meanwhile."""
-    new = one_thread()
+def one_thread() -> Iterator[None]:
+    """Processes that start in here use one thread for matrices, where nobody has asked for another number.
+
+    It counts for this process too if NumPy is not loaded yet.
+    """
+    added = [name for name in VARIABLES if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
     try:
         yield
     finally:
-        for name in new:
+        for name in added:
             os.environ.pop(name, None)

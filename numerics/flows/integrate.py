@@ -32,6 +32,7 @@ from odesys.jit.codegen import Compiled, bind_parameters
 from odesys.terminal import Progress
 
 from .backwards import integrate_backwards, runs_backwards
+from .edges import with_edge_hint
 from .run import METHODS, Run
 from .semantics import EPS, FOREVER
 from .stiffness import with_stiffness_hint
@@ -211,7 +212,7 @@ def integrate(
         try:
             stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
         except IntegrationError as error:
-            raise with_stiffness_hint(error, run) from None
+            raise with_edge_hint(error, run) or with_stiffness_hint(error, run) from None
     _refuse_rest(stop, t_span, run.t, run.x)
     return _recorded(_trajectory(system, bound, run, stop, began), wanted)
 

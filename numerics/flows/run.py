@@ -66,7 +66,8 @@ class Run:
         kernel: Any = None,
     ) -> None:
         t, self.end = span
-        self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
+        self.compiled, self.parameters, self.specs = compiled, parameters, events
+        self.start, self.t, self.x = t, t, x
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
         self.kernel, self.left_to_me = kernel, False

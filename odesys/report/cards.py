@@ -17,7 +17,8 @@ from .mathml import compact, mathml, text_with_formulas
 
 if TYPE_CHECKING:
     from ..analysis.findings import Analysis
-    from ..analysis.first_integrals import FirstIntegral, Integrals
+    from ..analysis.first_integrals import Integrals
+    from ..analysis.integral_search import FirstIntegral
     from ..derive.flow import Flow
     from ..expr.system import System
     from ..papers.claims import Claim, ClaimBook
