@@ -41,3 +41,7 @@ def test_its_broken_twin_does_not_check(tmp_path: Path) -> None:
 def test_one_way_to_write_it_is_by_definition() -> None:
     assert made(lambda: ALPHA + 1, lambda: ALPHA + 1).by_definition == 1
     assert made(lambda: 2 / ALPHA, lambda: 2 / ALPHA).by_definition == 1
+
+
+def test_a_product_with_one_says_nothing() -> None:
+    assert made(lambda: 2 / ALPHA, lambda: (2 / ALPHA) * 1 + 0).by_definition == 1
