@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from . import stated as statements
@@ -109,15 +110,31 @@ class Seeds:
 
 
 @dataclass(frozen=True)
+class Shortfall:
+    """How far a hypothesis is from holding: its slack, and the factor between its two sides where both are positive.
+
+    >>> Shortfall(0.75, 4.0).factor, Shortfall(0.75).factor
+    (4.0, None)
+    """
+
+    by: float
+    factor: float | None = None
+
+    def as_json(self) -> dict[str, float | None]:
+        """The documented fields; no factor where none would help."""
+        return {"by": self.by, "factor": self.factor if self.factor is None or isfinite(self.factor) else None}
+
+
+@dataclass(frozen=True)
 class Regime:
     """Where the hypotheses were met: inside, approached along a path, or outside; what is violated, and by how much.
 
-    >>> Regime("approached", {"m is large": 0.2}).where
+    >>> Regime("approached", {"m is large": Shortfall(0.2)}).where
     'approached'
     """
 
     where: str = INSIDE
-    violated: Mapping[str, float] = field(default_factory=dict)
+    violated: Mapping[str, Shortfall] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.where not in WHERE:
@@ -370,7 +387,7 @@ class Verdict:
         """The same verdict with its tolerance and the reason for it."""
         return replace(self, tolerance=Tolerance(value, because, tuple(calibrated_on)))
 
-    def approaching(self, violated: Mapping[str, float]) -> Verdict:
+    def approaching(self, violated: Mapping[str, Shortfall]) -> Verdict:
         """The same verdict, about the trend along a path into the regime; `violated` is what is left at its end."""
         return replace(self, regime=Regime(APPROACHED, dict(violated)))
 
@@ -485,7 +502,7 @@ class Verdict:
             "regime": self.regime
             and {
                 "where": self.regime.where,
-                "violated": [{"name": name, "by": by} for name, by in self.regime.violated.items()],
+                "violated": [{"name": name} | left.as_json() for name, left in self.regime.violated.items()],
             },
             "proof": self.proof
             and {
@@ -698,14 +715,14 @@ def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **detail
     return Verdict(UNDECIDED, evidence, residual=residual, details=details)
 
 
-def untested(why: str, violated: Mapping[str, float] | None = None, **details: Any) -> Verdict:
+def untested(why: str, violated: Mapping[str, Shortfall] | None = None, **details: Any) -> Verdict:
     """Nothing can be said here: no point inside the hypotheses is within reach, and no path leads there.
 
     Parameters
     ----------
     why : str
         The reason.
-    violated : Mapping[str, float], optional
+    violated : Mapping[str, Shortfall], optional
         By hypothesis, how far it is from holding.
     **details : Any
         Numbers to keep beside it.
@@ -717,7 +734,7 @@ def untested(why: str, violated: Mapping[str, float] | None = None, **details: A
 
     Examples
     --------
-    >>> untested("m must exceed 10^9", {"m is large": 1e-6}).regime.where
+    >>> untested("m must exceed 10^9", {"m is large": Shortfall(0.75, 4.0)}).regime.where
     'outside'
     """
     return Verdict(

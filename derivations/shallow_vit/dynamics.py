@@ -288,6 +288,21 @@ def tex(name: str) -> str:
     return f"{letter}_{{{'k' if nuisance else '1'},{_AXES[rest]}}}"
 
 
+def letter(name: str) -> str:
+    """The same in plain text, as systems are printed and files name it.
+
+    >>> letter("ka"), letter("z1"), letter("d2"), letter("s1k")
+    ('q_11', 'p_k1', 'w_2', 'S_1k')
+    """
+    return re.sub("[{},]", "", tex(name))
+
+
+def in_letters(system: System) -> System:
+    """A symmetric system as it is printed: states under the paper's letters, in plain text and in TeX."""
+    made = rescale_system(system, {}, names={name: letter(name) for name in system.names})
+    return replace(made, tex={**{letter(name): tex(name) for name in system.names}, **letters(made)})
+
+
 #: of the parameters, as the paper writes them
 PARAMETER_TEX = {"alpha_s": r"\alpha_*", "alpha_c": r"\alpha_\#", "lam": r"\lambda", "beta": r"\beta", "pi": r"\pi"}
 
@@ -312,7 +327,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         from .special.symmetric_runs import every_number_of_patterns, system
 
         variant, gates = name if name != "quotient" else "", parameters["gates"]
-        return every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant)
+        return in_letters(every_number_of_patterns(gates, variant) if M == "symbol" else system(M, gates, variant))
     if M == "symbol":
         raise ParameterError(
             f"M = symbol is for --system quotient, {OVERLAP}, {' and '.join(VARIANTS)}, which have 21 states "

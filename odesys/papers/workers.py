@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
@@ -60,6 +61,24 @@ class Answer:
     proof: ProofFile | None = None
 
 
+_ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
+
+
+@contextmanager
+def at_most(workers: int) -> Iterator[None]:
+    """Inside, no more processes are started than this, whatever the machine has.
+
+    >>> with at_most(1):
+    ...     available_cores()
+    1
+    """
+    token = _ALLOWED.set(workers)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
 def available_cores() -> int:
     """Processors this process may use.
 
@@ -73,7 +92,8 @@ def available_cores() -> int:
     >>> available_cores() >= 1
     True
     """
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(found, _ALLOWED.get() or found)
 
 
 def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False) -> list[Task]:

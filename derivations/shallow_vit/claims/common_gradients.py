@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from odesys import ONE, Node, graph, sym
+from odesys import ONE, Node, Verdict, computed_once, entry_pairs, equal, graph, sym
 
-from .book import Tables
+from ..laboratory import Laboratory
+from .book import Tables, before_margin, tables
 
 POSITIVE = ("c1", "c2", "c3", "e1", "e2", "e3", "a", "Gamma")
 
@@ -70,3 +71,14 @@ def gradient_k(t: Tables, hinge: bool, scale: bool = True) -> np.ndarray:
         [[graph.add(force(t, j, k, hinge, scale) * t.Q[x, k] for k in range(3)) for j in range(3)] for x in range(3)],
         dtype=object,
     )
+
+
+#: of each matrix the printed gradient, (161) with the factor 1/|S^n| that it lacks
+GRADIENTS = {"O": gradient_o, "V": gradient_v, "K": gradient_k, "Q": gradient_q}
+
+
+@computed_once
+def as_printed(lab: Laboratory, leaf: str) -> Verdict:
+    """The derived rates of one matrix of the toy against the printed gradient, entry by entry, before a margin is reached."""
+    rates, printed = before_margin(lab.rates(leaf)), GRADIENTS[leaf](tables(lab.toy()), False)
+    return equal(entry_pairs(rates, printed, f"W_{leaf}"), positive=POSITIVE)

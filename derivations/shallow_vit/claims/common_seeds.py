@@ -262,13 +262,15 @@ def _force(run: Run) -> dict[str, float]:
 
 
 def _pruned(run: Run) -> float:
-    """1 if at the end each label-relevant token receives more attention, in the mean over queries, than any other one."""
-    found, fractions = run.made[-1].found.A, run.data.fractions
-    each = np.einsum("njk,nk->nj", found, fractions) / fractions  # of one token of each pattern
-    own = np.where(run.data.y > 0, 0, 1)
+    """1 if at the end each label-relevant token receives more attention, in the mean over queries, than any other one and than at the start."""
+    fractions, own = run.data.fractions, np.where(run.data.y > 0, 0, 1)
     rows = np.arange(len(own))
-    others = np.where(np.arange(each.shape[1]) == own[:, None], -np.inf, each).max(axis=1)
-    return float((each[rows, own] > others).all())
+    first, last = (
+        np.einsum("njk,nk->nj", run.made[place].found.A, fractions) / fractions  # of one token of each pattern
+        for place in (0, -1)
+    )
+    others = np.where(np.arange(last.shape[1]) == own[:, None], -np.inf, last).max(axis=1)
+    return float((last[rows, own] > np.maximum(others, first[rows, own])).all())
 
 
 def _keys(run: Run) -> dict[str, float]:

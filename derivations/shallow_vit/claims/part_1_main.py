@@ -27,7 +27,7 @@ from .common_motion import EXACT, TIME, too_slow
 from .common_positions import POSITIONS, of_positions
 from .common_runs import off_recursion, prototypes
 from .common_samples import never_zero, small_risk
-from .common_seeds import PULLED_BACK, in_every_run, over_steps
+from .common_seeds import PULLED_BACK, in_every_run, near_symmetric, over_steps
 
 
 def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
@@ -198,8 +198,8 @@ def _direction(lab: Laboratory) -> Verdict:
     lost = in_every_run(lab, what, lambda x: x["attention gained"] > 0, of_positions, POSITIONS)
     gained = in_every_run(lab, what, lambda x: x["attention rel_s"] > math.e / (1 + math.e))
     return lost.correcting(
-        r"\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20},\ a_{(l)}=a:\ \text{more at }T\text{ than at the start}",
-        gained,
+        r"\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20},\ a_{(l)}=a:\ \text{more at }T\text{ than at the start, on the way by what the 21 equations give}",
+        gained & near_symmetric(lab, "S11", "A"),
         PULLED_BACK,
     ).blaming("false", "queries-of-confusion")
 

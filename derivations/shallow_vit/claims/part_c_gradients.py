@@ -18,7 +18,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import LABELS, Tables, before_margin, claim, gates, put, tables
-from .common_gradients import POSITIVE, gradient_k, gradient_o, gradient_q, gradient_v
+from .common_gradients import POSITIVE, as_printed, gradient_k
 
 
 def everything(lab: Laboratory) -> tuple[Tables, dict[str, np.ndarray]]:
@@ -39,8 +39,7 @@ def network_and_losses(lab: Laboratory) -> Verdict:
     """Outputs and loss.
 
     Y F of both samples and the mean loss (margin Gamma, 1 in the paper) of the derived system equal the printed
-    formulas over the same symbols; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample
-    of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    formulas over the same symbols.
     """
     flow = lab.toy()
     t, seen = tables(flow), flow.system.observables
@@ -64,8 +63,7 @@ def sgd_step(lab: Laboratory) -> Verdict:
 
     All four weights at once (W_O where W_Q is printed first): every entry of the derived step (of keys and queries
     those on the first axis, the other axes being alike) moves by -eta times the scalar derivative of the derived
-    loss; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any
-    counts (the formulas are sums over samples, neurons and tokens).
+    loss.
     """
     flow = lab.toy(step=True)
     loss = flow.system.observables["loss"]
@@ -92,14 +90,8 @@ def sgd_step(lab: Laboratory) -> Verdict:
     reading="while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_o(lab: Laboratory) -> Verdict:
-    """Rates of the neurons.
-
-    While no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons with weights a and
-    -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and
-    tokens).
-    """
-    flow = lab.toy()
-    return equal(entry_pairs(before_margin(lab.rates("O")), gradient_o(tables(flow), False), "W_O"), positive=POSITIVE)
+    """Rates of the neurons, each a sum over queries of gated attention means; for the indicator of the hinge see Eq.83-hinge."""
+    return as_printed(lab, "O")
 
 
 @claim(
@@ -116,14 +108,8 @@ def gradient_of_w_o(lab: Laboratory) -> Verdict:
     reading="y inside the sum, as (191) has it (outside and without index in our text), while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_v(lab: Laboratory) -> Verdict:
-    """Rates of the values.
-
-    Y^n inside the sum; while no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons
-    with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over
-    samples, neurons and tokens).
-    """
-    flow = lab.toy()
-    return equal(entry_pairs(before_margin(lab.rates("V")), gradient_v(tables(flow), False), "W_V"), positive=POSITIVE)
+    """Rates of the values, with y^n inside the sum: neurons times the attention that their query gives to the token."""
+    return as_printed(lab, "V")
 
 
 @claim(
@@ -139,15 +125,8 @@ def gradient_of_w_v(lab: Laboratory) -> Verdict:
     reading="while no margin is reached; every entry of the toy",
 )
 def gradient_of_w_q(lab: Laboratory) -> Verdict:
-    """Rates of the queries.
-
-    While no margin is reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons with weights a and
-    -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and
-    tokens).
-    """
-    flow = lab.toy()
-    t = tables(flow)
-    return equal(entry_pairs(before_margin(lab.rates("Q")), gradient_q(t, False), "W_Q"), positive=POSITIVE)
+    """Rates of the queries: keys, each with the covariance of its value under the attention of the query."""
+    return as_printed(lab, "Q")
 
 
 @claim(
@@ -169,16 +148,13 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     """Rates of the keys.
 
     With W_Q x_l for the printed W_Q' x_l, whose shapes do not fit; without 1/|S^n| as printed; while no margin is
-    reached (for the indicator see Eq.83-hinge); M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b =
-    3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    reached (for the indicator see Eq.83-hinge).
     """
-    flow = lab.toy()
-    t = tables(flow)
-    rates = before_margin(lab.rates("K"))
+    rates, t = before_margin(lab.rates("K")), tables(lab.toy())
     printed = equal(entry_pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
     return printed.correcting(
         r"\text{the same with }\tfrac1{|S^n|}",
-        equal(entry_pairs(rates, gradient_k(t, False), "W_K"), positive=POSITIVE),
+        as_printed(lab, "K"),
         "the factor 1/|S^n| of the network is missing; (125) has it",
     )
 
@@ -202,9 +178,7 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     """Loss gates as symbols h1, h2: they are the indicators, and all rates are linear in them.
 
     As printed, without an indicator, i.e. the rates would not contain the loss gates; corrected: every rate is
-    linear in the two indicators 1[y F < Gamma], one for the summand of each sample, and vanishes with both; M = 3
-    patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the
-    formulas are sums over samples, neurons and tokens).
+    linear in the two indicators 1[y F < Gamma], one for the summand of each sample, and vanishes with both.
     """
     t, rates = everything(lab)
     nodes = np.concatenate([table.ravel() for table in rates.values()])

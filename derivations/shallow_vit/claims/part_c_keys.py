@@ -42,9 +42,7 @@ def zero_sum(lab: Laboratory) -> Verdict:
     """Rates of the queries where all keys are the same vector, and where they are the axes.
 
     W_Q mu_k moves by sum_j G_jk W_K mu_j: with all keys equal every query stands still; and with keys along the
-    axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero; M = 3 patterns, two
-    neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums
-    over samples, neurons and tokens).
+    axes the entries of the query of pattern 1 move by the G_j1 of (125), which sum to zero.
     """
     t = tables(lab.toy())
     same = {t.K[x, j]: t.K[x, 0] for x in range(3) for j in (1, 2)}
@@ -133,8 +131,7 @@ def one_number(lab: Laboratory) -> Verdict:
     """G_11 from the formula of (125).
 
     Coefficient of the key in the query's step and of the query in the key's step, with balanced features k_j = r_j
-    along orthonormal q_j: both equal G_11 of (125); M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b
-    = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    along orthonormal q_j: both equal G_11 of (125).
     """
     t = tables(lab.toy())
     query, key, G = graph.substitute([lab.rates("Q")[0, 0], lab.rates("K")[0, 0], force(t, 0, 0, True)], _diagonal(t))
@@ -161,8 +158,7 @@ def update_of_query(lab: Laboratory) -> Verdict:
     """Component of the stepped query along its feature.
 
     (141) and (185) for the same step: with balanced features k_1 = r_1 along q_1 the derived step multiplies the
-    length of the query by 1 + eta G_11, (185) by its root; M = 3 patterns, two neurons with weights a and -a, m_a =
-    2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    length of the query by 1 + eta G_11, (185) by its root.
     """
     t = tables(lab.toy())
     new, G = graph.substitute(
@@ -194,8 +190,7 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
 
     S and the query in S_1, exact features k_1 = r_1 = Q, other logits 0 and other features of equal length: beta_1 = 1 -
     A_11 = phi (|S| - |S_1|) and zeta_l' = -A_l1 = -beta_1 |S_l|/(|S|-|S_1|); what multiplies q_1 in the derived step of the
-    query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron; M = 3 patterns, two neurons with weights a and -a,
-    m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and tokens).
+    query is A_11 (u_1 - mean) = A_11 beta_1 (u_1 - u_other) per neuron.
     """
     t = tables(lab.toy())
     balanced = _diagonal(t) | {t.Q[0, 0]: sym("k1")}
@@ -228,10 +223,10 @@ def deviation_of_key(lab: Laboratory) -> Verdict:
     where="Proof of Claim 2, Eq. (132)",
     parts=["bound"],
     hypotheses=(),
-    fault="constant",
+    fault="misprint",
     cause="errors-of-logits",
     statement=r"|\zeta_l'|\le\beta_1^n\tfrac{|S_l|}{|S|-|S_1|},\quad l\ge2",
-    reading="no hidden constant: a start of Assumption 1 whose other logits differ; (131) writes r_l for keys",
+    reading="<= as printed, while (146), (147) have <~: a start of Assumption 1 whose other logits differ; (131) writes r_l for keys",
 )
 def other_parts_of_deviation(lab: Laboratory) -> Verdict:
     """With W_Q = 1 and W_K a rotation of the first two axes with sine 7/25 the logits of query 1 are 24/25, 7/25, 0.
@@ -273,8 +268,7 @@ def other_components(lab: Laboratory) -> Verdict:
 
     With |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern
     1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125):
-    both are equalities; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each
-    class with any counts (the formulas are sums over samples, neurons and tokens).
+    both are equalities.
     """
     t = tables(lab.toy())
     alike = _diagonal(t) | {t.Q[0, 0]: sym("k1")} | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}

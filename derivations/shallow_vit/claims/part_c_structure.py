@@ -37,8 +37,7 @@ def inner_products_close(lab: Laboratory) -> Verdict:
     """Matrix equations against the derived ones.
 
     C = -dLoss/du and G = -dLoss/dS by scalar derivatives of the derived loss; all equations of the derived system
-    on inner products; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each class
-    with any counts (the formulas are sums over samples, neurons and tokens).
+    on inner products.
     """
     flow = lab.gram()
     x = flow.layout.symbols
@@ -85,9 +84,7 @@ def conserved_matrices(lab: Laboratory) -> Verdict:
     """Products of states and rates.
 
     Lie derivative along the derived flow, entry by entry; for the step of size eta the change is eta^2 times a
-    quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift); M = 3 patterns, two neurons
-    with weights a and -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over
-    samples, neurons and tokens).
+    quadratic form, so that the drift at fixed eta T is of order eta (Beyond.drift).
     """
     t, d = everything(lab)
     first = d["O"].T @ t.O + t.O.T @ d["O"] - d["V"] @ t.V.T - t.V @ d["V"].T
@@ -115,9 +112,7 @@ def move_alike(lab: Laboratory) -> Verdict:
     """Derivatives by the neurons, and the sum of both rates with all gates on.
 
     With gates held, the rate of a neuron contains no entry of any neuron; with all gates on and no margin reached,
-    the rates of the two neurons are a and -a times the same vector; M = 3 patterns, two neurons with weights a and
-    -a, m_a = 2, m_b = 3, one sample of each class with any counts (the formulas are sums over samples, neurons and
-    tokens).
+    the rates of the two neurons are a and -a times the same vector.
     """
     t, rates = tables(lab.toy()), lab.rates("O")
     free = {
@@ -147,8 +142,7 @@ def exchange_of_classes(lab: Laboratory) -> Verdict:
     """Every rate against its image.
 
     Counts (e1, e2, e3) = (c2, c1, c3): exchanging patterns 1 and 2 and the two neurons maps every right-hand side
-    to that of the image; M = 3 patterns, two neurons with weights a and -a, m_a = 2, m_b = 3, one sample of each
-    class with any counts (the formulas are sums over samples, neurons and tokens).
+    to that of the image.
     """
     t, rates = everything(lab)
     mirrored = {sym("e1"): sym("c2"), sym("e2"): sym("c1"), sym("e3"): sym("c3")}

@@ -86,7 +86,7 @@ def mean_value(lab: Laboratory) -> Verdict:
     where="Proof of Claim 2, Eq. (130)",
     parts=["chain"],
     hypotheses=(),
-    fault="constant",
+    fault="misprint",
     cause="errors-of-logits",
     statement=r"\beta_1^n\lesssim\nu_n(|S|-|S_1|)\lesssim e^{2(\tau+\delta)Q}\phi_n(|S|-|S_1|)\le\phi_n(|S|-|S_1|),\quad\text{the last for }\log T\le\Theta(1)",
     reading="the last step has no hidden constant; up to constants, as (149) uses it, the chain holds where Q is bounded",

@@ -96,12 +96,17 @@ def symmetric_system(lab: Laboratory) -> Verdict:
     uses=["X4"],
     origin="ours",
     hypotheses=(),
-    statement=r"\|\Delta(W_O^\top W_O-W_VW_V^\top)\|,\ \|\Delta(W_KW_K^\top-W_QW_Q^\top)\|=O(\eta)\ \text{at fixed }\eta T",
-    reading="steps of size eta miss what the flow conserves by eta squared each, with bounded factors",
+    statement=r"\|\Delta(W_O^\top W_O-W_VW_V^\top)\|,\ \|\Delta(W_KW_K^\top-W_QW_Q^\top)\|=O(\eta)\ \text{at fixed }\eta T,\ \text{and }\Theta(\eta)\text{ for small }\eta T\text{ from some starts}",
+    reading="steps of size eta miss what the flow conserves by eta squared each, with bounded factors that are not zero",
 )
 def drift(lab: Laboratory) -> Verdict:
     """The Lie derivatives of X4 are the part of a step that is linear in eta; the rest is summed over T steps."""
-    return first_order(lab, conserved_matrices(lab))
+    d = {leaf: lab.rates(leaf) for leaf in ("O", "V", "K", "Q")}
+    missed = {
+        "O V": (d["O"].T @ d["O"] - d["V"] @ d["V"].T)[0, 0],
+        "K Q": (d["K"] @ d["K"].T - d["Q"] @ d["Q"].T)[0, 0],
+    }
+    return first_order(lab, conserved_matrices(lab), missed)
 
 
 @claim(

@@ -95,7 +95,7 @@ class Trained:
         return np.asarray(loss @ law.chance)
 
 
-def starts(case: Case, seeds: Sequence[int], size: float = 1.0) -> State:
+def starts(case: Case, seeds: Sequence[int | tuple[int, ...]], size: float = 1.0) -> State:
     """Starts of Assumption 1, one for each seed, stacked; features times `size`."""
     rngs = [np.random.default_rng(seed) for seed in seeds]
     made = [(setting.features(case, rng), setting.hidden(case, rng)) for rng in rngs]

@@ -67,7 +67,7 @@ def test_the_claim_is_proved_and_needs_its_multiplicities(monkeypatch) -> None:
 def test_the_command_line_leaves_m_open(arguments: list[str], tmp_path) -> None:
     file = tmp_path / "system.json"
     result = CliRunner().invoke(app, ["derive", "shallow_vit", "--set", "M=symbol", *arguments, "--json", str(file)])
-    assert result.exit_code == 0 and "d/dt kx" in result.output and "(M - 4)" in result.output
+    assert result.exit_code == 0 and "d/dt q_kl" in result.output and "(M - 4)" in result.output
     named = [line for line in result.output.splitlines() if line.startswith("P") and line.endswith("*(M - 2)")]
     assert named and not any("/2*" in line for line in named), "named products have no number in front"
     found = json.loads(file.read_text())
