@@ -66,7 +66,7 @@ docs: $(DEV_STAMP)
 
 # Best effort: without Coq the tests that need it are skipped with a reason.
 coq:
-	@command -v coqc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends coq libcoq-coquelicot; } >/dev/null 2>&1 \
+	@command -v coqc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends coq libcoq-coquelicot libcoq-interval; } >/dev/null 2>&1 \
 		|| echo "Coq could not be installed; tests of exported proofs will be skipped"
 
 # Files are checked by content: what was checked before is not checked again.

@@ -74,14 +74,17 @@ def equations(given: Task) -> list[Any]:
     return list(zip(symbols.values(), convert(nodes, symbols, functions), strict=True))
 
 
-def with_reference(given: Task) -> Task:
+def with_reference(given: Task, begin: float = 0.0, compact: bool = False) -> Task:
     """The task with the end state by heyoka in long doubles, where it is installed."""
     if find_spec("heyoka") is None:
         return given
     import heyoka as hy
 
     long = np.longdouble
-    tight = hy.taylor_adaptive(equations(given), given.start.astype(long), fp_type=long, tol=long("1e-18"))
+    tight = hy.taylor_adaptive(
+        equations(given), given.start.astype(long), fp_type=long, tol=long("1e-18"), compact_mode=compact
+    )
+    tight.time = long(begin)
     tight.propagate_until(long(given.end))
     return replace(given, reference=np.array(tight.state, dtype=float))
 

@@ -91,6 +91,20 @@ def full() -> System:
 
 
 @cache
+def held_quotient() -> System:
+    """The 22 equations of the quotient with the gates of the time between the switches."""
+    system = dynamics.reduced("simultaneous").system
+    gates = np.where(system.compile(b=BIAS).surfaces(START, quotient_start()) > 0, 1, 0)
+    return hold_gates(system, dict(enumerate(gates.tolist()))).substitute({"b": graph.num("1/2")})
+
+
+def quotient_start() -> np.ndarray:
+    """The 22 states of the quotient at the start."""
+    found: np.ndarray = dynamics.reduced("simultaneous").project(start())
+    return found
+
+
+@cache
 def _states() -> tuple[np.ndarray, np.ndarray]:
     quotient = dynamics.reduced("simultaneous")
     run = integrate(quotient.system, quotient.initial_state(OMEGA), (0.0, END), {"b": BIAS}, rtol=1e-13)

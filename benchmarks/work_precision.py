@@ -67,15 +67,21 @@ def at_error(runs: list[tuple[float, float]], wanted: float) -> float:
     return math.exp(np.interp(math.log(wanted), errors, times)) if inside else math.nan
 
 
+def time_for(runs: list[tuple[float, float]], wanted: float) -> float:
+    """The same; where all runs are more precise the time of the quickest of them, infinite where none is."""
+    read = at_error(runs, wanted)
+    return read if not math.isnan(read) else min((s for e, s in runs if e <= wanted), default=math.inf)
+
+
 def table(found: Mapping[str, list[tuple[float, float]]], levels: tuple[float, ...], mine: str) -> list[str]:
-    """A row per solver: its time at each error, and ours over it."""
+    """A row per solver: its time for each error, and ours over it; see `time_for`."""
     lines = ["| solver | " + " | ".join(f"ms at error {level:.0e} (ours over it)" for level in levels) + " |"]
     lines.append("| --- |" + " --- |" * len(levels))
-    ours = [at_error(found[mine], level) for level in levels]
+    ours = [time_for(found[mine], level) for level in levels]
     for solver, runs in found.items():
-        times = [at_error(runs, level) for level in levels]
+        times = [time_for(runs, level) for level in levels]
         cells = [
-            "not reached" if math.isnan(t) else f"{1e3 * t:.3g}" + ("" if math.isnan(m) else f" ({m / t:.2g})")
+            "not reached" if math.isinf(t) else f"{1e3 * t:.3g}" + ("" if math.isinf(m) else f" ({m / t:.2g})")
             for t, m in zip(times, ours, strict=True)
         ]
         lines.append(f"| {solver} | " + " | ".join(cells) + " |")

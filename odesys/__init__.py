@@ -18,7 +18,7 @@ Node(x**2 + y**2)
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 
 def _modules() -> dict[str, str]:

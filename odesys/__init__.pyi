@@ -50,11 +50,11 @@ from numerics.sweeps.power_law import fit_power_law as fit_power_law
 from numerics.sweeps.power_law import fit_power_law_of_means as fit_power_law_of_means
 
 from .analysis import tails as tails
+from .analysis.conserved import check_integral as check_integral
+from .analysis.conserved import lie_derivative as lie_derivative
 from .analysis.family_invariants import family_drift as family_drift
 from .analysis.findings import Analysis as Analysis
 from .analysis.findings import analyse as analyse
-from .analysis.first_integrals import check_integral as check_integral
-from .analysis.first_integrals import lie_derivative as lie_derivative
 from .analysis.lax import invariant_drift as invariant_drift
 from .analysis.lie_symmetry import LinearSymmetry as LinearSymmetry
 from .analysis.lie_symmetry import linear_symmetries as linear_symmetries

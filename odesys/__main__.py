@@ -8,15 +8,17 @@ def main() -> None:
     try:
         from .errors import OdesysError
         from .neighbours import find_neighbours
+        from .threads import one_thread
 
         try:
             find_neighbours()
         except OdesysError as error:
             print(f"odesys: {error}", file=sys.stderr)
             sys.exit(2)
-        from .cli.commands import main as run
+        with one_thread():
+            from .cli.commands import main as run
 
-        run()
+            run()
     except KeyboardInterrupt:
         print("odesys: interrupted", file=sys.stderr)
         sys.exit(130)

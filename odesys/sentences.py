@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from .verdicts import FAILS, HOLDS, UNTESTED, Point, Verdict, Witness
+from .verdicts import FAILS, HOLDS, UNTESTED, Point, Shortfall, Verdict, Witness
 
 
 def say_number(value: Any) -> str:
@@ -132,6 +132,20 @@ def say_proof(verdict: Verdict) -> str:
     return "; ".join([*proof.steps, *counted, *assumed, *([f"for {', '.join(sizes)}"] if sizes else [])])
 
 
+def say_shortfall(short: Shortfall) -> str:
+    """How far a hypothesis is from holding: a factor where both sides are positive, else the slack.
+
+    >>> say_shortfall(Shortfall(0.75, 4.0)), say_shortfall(Shortfall(0.75)), say_shortfall(Shortfall(1.0, float("inf")))
+    ('by a factor 4', 'by 0.75', 'whatever the constant')
+    """
+    if short.factor is None:
+        return f"by {say_number(short.by)}"
+    if not isfinite(short.factor):
+        return "whatever the constant"
+    plain = 1000 <= short.factor < 1e6
+    return f"by a factor {float(f'{short.factor:.3g}'):,.0f}" if plain else f"by a factor {short.factor:.3g}"
+
+
 def say_where(verdict: Verdict) -> str:
     """Where a verdict was seen: points, seeds, tolerance with its reason, and the regime where that was not reached."""
     said = [f"{name}: {say_value(values)}" for name, values in verdict.scope.items()]
@@ -145,7 +159,7 @@ def say_where(verdict: Verdict) -> str:
     if verdict.tolerance is not None:
         said.append(f"allowed {say_value(verdict.tolerance.value)}, because {verdict.tolerance.because}")
     if verdict.regime is not None and verdict.regime.where != "inside":
-        left = [f"{name} violated by {say_number(by)}" for name, by in verdict.regime.violated.items()]
+        left = [f"{name} violated {say_shortfall(short)}" for name, short in verdict.regime.violated.items()]
         said.append(f"hypotheses {verdict.regime.where}: {', '.join(left) or 'nothing is violated at the end'}")
     return "; ".join(said)
 

@@ -12,10 +12,11 @@ verdict rule may do with a verdict is in `odesys.papers.rule`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from . import stated as statements
@@ -109,15 +110,31 @@ class Seeds:
 
 
 @dataclass(frozen=True)
+class Shortfall:
+    """How far a hypothesis is from holding: its slack, and the factor between its two sides where both are positive.
+
+    >>> Shortfall(0.75, 4.0).factor, Shortfall(0.75).factor
+    (4.0, None)
+    """
+
+    by: float
+    factor: float | None = None
+
+    def as_json(self) -> dict[str, float | None]:
+        """The documented fields; no factor where none would help."""
+        return {"by": self.by, "factor": self.factor if self.factor is None or isfinite(self.factor) else None}
+
+
+@dataclass(frozen=True)
 class Regime:
     """Where the hypotheses were met: inside, approached along a path, or outside; what is violated, and by how much.
 
-    >>> Regime("approached", {"m is large": 0.2}).where
+    >>> Regime("approached", {"m is large": Shortfall(0.2)}).where
     'approached'
     """
 
     where: str = INSIDE
-    violated: Mapping[str, float] = field(default_factory=dict)
+    violated: Mapping[str, Shortfall] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.where not in WHERE:
@@ -370,7 +387,7 @@ class Verdict:
         """The same verdict with its tolerance and the reason for it."""
         return replace(self, tolerance=Tolerance(value, because, tuple(calibrated_on)))
 
-    def approaching(self, violated: Mapping[str, float]) -> Verdict:
+    def approaching(self, violated: Mapping[str, Shortfall]) -> Verdict:
         """The same verdict, about the trend along a path into the regime; `violated` is what is left at its end."""
         return replace(self, regime=Regime(APPROACHED, dict(violated)))
 
@@ -411,6 +428,45 @@ class Verdict:
         """
         return replace(self, proof=(self.proof or Proof()) & Proof(assumed=facts))
 
+    def stating(
+        self,
+        relations: Mapping[str, tuple[Any, str, Any]],
+        positive: Collection[str] = (),
+        nonnegative: Collection[str] = (),
+        *,
+        at: Mapping[Any, Any] | None = None,
+        where: Iterable[tuple[Any, str, Any]] = (),
+    ) -> Verdict:
+        """The same verdict with what it decided, for an export of proofs; of a failure that is the negation.
+
+        Parameters
+        ----------
+        relations : Mapping[str, tuple[Any, str, Any]]
+            By name a left side, a relation (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``) and a right side: numbers,
+            nodes or expressions of SymPy.
+        positive, nonnegative : Collection[str], optional
+            Names of symbols taken to be so, besides those of which SymPy knows it.
+        at : Mapping[Any, Any], optional
+            Values put into both sides: the statement is about the sides there.
+        where : Iterable[tuple[Any, str, Any]], optional
+            What is assumed besides, as relations.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
+
+        Examples
+        --------
+        >>> decided(2 < 3, {}).stating({"two and three": (2, "<", 3)}).as_stated
+        'holds'
+        """
+        if not statements.recording():
+            return self
+        known = tuple(each for each in self.stated if each != statements.Unstated())
+        more = statements.handed(relations, positive, nonnegative, at or {}, where)
+        return replace(self, stated=(*known, *more))
+
     @property
     def scope(self) -> dict[str, Any]:
         """Values of each parameter among the points: listed where they are few, else lowest and highest."""
@@ -446,7 +502,7 @@ class Verdict:
             "regime": self.regime
             and {
                 "where": self.regime.where,
-                "violated": [{"name": name, "by": by} for name, by in self.regime.violated.items()],
+                "violated": [{"name": name} | left.as_json() for name, left in self.regime.violated.items()],
             },
             "proof": self.proof
             and {
@@ -659,14 +715,14 @@ def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **detail
     return Verdict(UNDECIDED, evidence, residual=residual, details=details)
 
 
-def untested(why: str, violated: Mapping[str, float] | None = None, **details: Any) -> Verdict:
+def untested(why: str, violated: Mapping[str, Shortfall] | None = None, **details: Any) -> Verdict:
     """Nothing can be said here: no point inside the hypotheses is within reach, and no path leads there.
 
     Parameters
     ----------
     why : str
         The reason.
-    violated : Mapping[str, float], optional
+    violated : Mapping[str, Shortfall], optional
         By hypothesis, how far it is from holding.
     **details : Any
         Numbers to keep beside it.
@@ -678,7 +734,7 @@ def untested(why: str, violated: Mapping[str, float] | None = None, **details: A
 
     Examples
     --------
-    >>> untested("m must exceed 10^9", {"m is large": 1e-6}).regime.where
+    >>> untested("m must exceed 10^9", {"m is large": Shortfall(0.75, 4.0)}).regime.where
     'outside'
     """
     return Verdict(

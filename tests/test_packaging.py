@@ -41,10 +41,9 @@ def test_changelog_begins_with_this_version_and_dates_every_one() -> None:
     heads = [
         line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line.startswith("## ")
     ]
-    if heads[0].endswith("(unreleased)"):  # what comes next may stand on top
-        heads = heads[1:]
     assert heads[0].startswith(f"## {odesys.__version__} (")
-    assert [h for h in heads if not h.rstrip(")").rsplit("(", 1)[-1].replace("-", "").isdigit()] == []
+    dated = heads[1:] if heads[0].endswith("(unreleased)") else heads
+    assert [h for h in dated if not h.rstrip(")").rsplit("(", 1)[-1].replace("-", "").isdigit()] == []
 
 
 def test_the_table_of_moved_modules_is_true() -> None:

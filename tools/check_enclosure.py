@@ -134,9 +134,10 @@ def check(data):
     within = all(Q(steps[0]["t"]) <= low < high <= Q(steps[-1]["t"]) for low, high in windows)
     known = {claim["relation"] for claim in claims} <= {">0", ">=0"}
     require(within and known, "a claim is about times that are not in the run, or has another relation than >0 or >=0")
-    tools, framed = (solve, horner, ball, inside, require, Jet.power), "frame" in steps[0]
-    require(not framed or starts_framed(steps[0]), "the first frame does not hold the start")
+    tools, framed = (solve, horner, ball, inside, require, Jet.power), False
     for number, (step, after) in enumerate(pairwise(steps)):
+        framed, before = "frame" in step, framed
+        require(before or not framed or starts_framed(step), f"step {number}: the first frame does not hold its box")
         where, t, h = f"step {number} (t = {float(Q(step['t'])):.6g})", Q(step["t"]), Q(step["h"])
         require(h > 0 and t + h == Q(after["t"]), f"{where}: steps do not join")
         require(len(step["tight"]) == len(step["rough"]) == len(names), f"{where}: boxes of other states")

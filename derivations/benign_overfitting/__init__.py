@@ -38,7 +38,15 @@ from odesys import Paper, load_later
 
 from .parameters import PARAMETERS
 
-SYSTEMS = ("full", "descent", "paper", "quotient", "mean_field", "frozen", "unbalanced")
+SYSTEMS = {
+    "full": "inner products of all tokens, exact at every width",
+    "descent": "a step of gradient descent on them",
+    "paper": "the paper's recursion, in alpha, beta, gamma and rho",
+    "quotient": "one variable for each orbit of samples and tokens",
+    "mean_field": "different queries, and different keys, orthogonal; any N",
+    "frozen": "the mean field with norms of queries and keys held",
+    "unbalanced": "frozen norms, and two classes of different size",
+}
 PROTOCOLS = ("mean-field", "descent")
 FIGURES = {
     "1": "test loss over (N, SNR): networks of the paper's size on the mean field, few cells, with N SNR^2 = 1000",

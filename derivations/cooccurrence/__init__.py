@@ -38,7 +38,14 @@ from odesys import Paper, load_later
 
 from .parameters import PARAMETERS
 
-SYSTEMS = ("full", "quotient", "mean_field", "kernel", "planar", "descent")
+SYSTEMS = {
+    "full": "inner products of all words, exact at every width",
+    "quotient": "one variable for each orbit of words, at infinite width",
+    "mean_field": "the same in units of sqrt(m), with ratios of start scales",
+    "kernel": "limit of a small start: logistic regression on bags of words",
+    "planar": "its limit for many samples, without a parameter",
+    "descent": "a step of gradient descent, for the orbits",
+}
 PROTOCOLS = ("mean-field", "network", "kernel", "planar")
 FIGURES = {
     "1": "scores and losses along gradient descent with the paper's sizes, its first 2000 epochs",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import sympy as sp
 
@@ -72,6 +72,7 @@ MUTATIONS = (
 )
 LEVEL_0, LEVEL_1 = ("WV", "WW", "VV", "KQ", "KK", "QQ"), ("aWV", "aWWa", "VV", "KQ", "KK", "QQ")
 SMALLEST = (6, 4)  # n, L at which limits are compared
+SWAP = {"G_1": "G_2", "G_2": "G_1", "G_r2": "G_r3", "G_r3": "G_r2"}
 
 
 class Laboratory(BaseLaboratory):
@@ -214,8 +215,10 @@ class Laboratory(BaseLaboratory):
 
     @computed_once
     def every_n(self, L: int, swap: bool = True) -> System:
-        """Level 3 for every n."""
-        return interpolate_reciprocal("n", {n: self.kernel(n, L, swap) for n in (6, 12, 18)})
+        """Level 3 for every n; with `swap` as the orbits of mu1 <-> mu2, I_2 <-> I_3 on the form without it."""
+        if swap:
+            return cast(System, self.every_n(L, swap=False).quotient([SWAP]).system)
+        return interpolate_reciprocal("n", {n: self.kernel(n, L, swap=False) for n in (6, 12, 18)})
 
     def planar(self, L: int = 4) -> System:
         """Level 4 in x and z."""

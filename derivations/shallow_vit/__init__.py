@@ -32,7 +32,15 @@ from odesys import Paper, load_later
 
 from .parameters import PARAMETERS
 
-SYSTEMS = ("full", "descent", "coordinates", "quotient", "overlap", "merged", "logistic")
+SYSTEMS = {
+    "full": "inner products of neurons and patterns, exact at every width",
+    "descent": "a step of gradient descent on them",
+    "coordinates": "the entries of the weights themselves",
+    "quotient": "one variable for each orbit of classes and nuisance patterns",
+    "overlap": "the same where patterns have one inner product",
+    "merged": "the same with one matrix in place of keys and queries",
+    "logistic": "the same with the logistic loss",
+}
 PROTOCOLS = ("symmetric", "classes", "tokens")
 FIGURES = {
     "1a": "success of training over alpha_*^-2 and N",

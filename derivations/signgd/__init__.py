@@ -30,7 +30,15 @@ from odesys import Paper, load_later
 
 from .parameters import PARAMETERS
 
-SYSTEMS = ("full", "flow", "raw", "saddle", "gradient", "adam", "heads")
+SYSTEMS = {
+    "full": "a step of sign descent on inner products",
+    "flow": "sign descent in continuous time",
+    "raw": "the same step, each sign that of a whole gradient entry",
+    "saddle": "one pair of queries and keys near its saddle",
+    "gradient": "gradient flow of the same network",
+    "adam": "a step of Adam with eps = 0",
+    "heads": "a step of sign descent with two heads",
+}
 PROTOCOLS = ("recursion", "flow", "optimisers")
 FIGURES = {
     "1": "setting (a): values, alignment, votes, flips and attention, with the mean field",

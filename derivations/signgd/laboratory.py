@@ -1,19 +1,22 @@
 """The paper's systems behind one object, so that every check can also be run on systems broken on purpose.
 
-Parts a check can read are the `outputs` and the `losses` of the toy network, the `moves` of its weights in a sign step,
-the `arguments` of the signs of reduced moves (also with softmax weights and slopes opaque), the `variances` of the
+Parts a check can read are one `sample` of any number, with sums over all others as symbols, and its `shares` of the
+signs of reduced moves (also with softmax weights and slopes opaque), for every size; the `outputs` and the `losses` of
+the toy network of two samples, the `moves` of its weights in a sign step and its `arguments`; the `variances` of the
 inner products at the start, and the `rules` of the runs of the recursion.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from odesys import BaseLaboratory, Mutation, Node, graph, laboratory_part, sym
 
 from .setting import Case
-from .special import recursion, toy_network
+from .special import one_sample, recursion, toy_network
+from .special.one_sample import BOTH, OneSample
 from .special.recursion import Advance, Start, State
 from .special.toy_network import LABELS, Model, Toy
 from .special.watched_runs import Rules
@@ -60,6 +63,37 @@ class Laboratory(BaseLaboratory):
     def _disjoint(self) -> Model:
         """The model on disjoint supports, whatever the mutation."""
         return replace(self._model, shared=False)
+
+    @laboratory_part
+    def values_of_a_sample(self) -> list[Node]:
+        """Output and a logit of one sample of any number, for both labels."""
+        made = [one_sample.sample(self._model, label) for label in BOTH]
+        return [node for one in made for node in (one.output(), one.logit(0, 0))]
+
+    @laboratory_part
+    def slope_of_a_sample(self, label: int) -> Node:
+        """g, which is positive where the loss falls with the margin, as a function of the output f."""
+        return one_sample.sample(self._model, label).slope()
+
+    def sample(self, label: int, place: str = "") -> OneSample:
+        """One sample of any number at a coordinate; what it moves is in `moves_of_a_sample`."""
+        self.read(Laboratory.values_of_a_sample)
+        return one_sample.sample(self._model, label, place)
+
+    @laboratory_part
+    def moves_of_a_sample(self, label: int, place: str = "") -> dict[str, Node]:
+        """What one sample adds to the argument of the step of a weight at a coordinate."""
+        return one_sample.sample(self._model, label, place).arguments()
+
+    @laboratory_part
+    def lengths(self) -> dict[str, Node]:
+        """Lengths of the steps of weights over eta."""
+        return one_sample.step_lengths(self._model)
+
+    @laboratory_part
+    def shares(self, opaque: bool = False) -> Mapping[int, Mapping[str, Node]]:
+        """By label, what a sample adds to the sign arguments of the reduced state; for every size."""
+        return one_sample.shares(self._disjoint, opaque)
 
     def network(self) -> Toy:
         """The toy network: attention, heads and output as expressions of the weights."""

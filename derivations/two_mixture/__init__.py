@@ -25,7 +25,16 @@ from odesys import Paper, load_later
 
 from .parameters import PARAMETERS
 
-SYSTEMS = ("full", "one_head", "quotient", "slaved", "stage1", "stage2", "stage3", "descent")
+SYSTEMS = {
+    "full": "neurons and scores of both heads, exact at every width",
+    "one_head": "one head; the other is its mirror image",
+    "quotient": "one variable for each orbit of heads and groups",
+    "slaved": "self-scores eliminated, at infinite width",
+    "stage1": "stage 1: neurons train, attention is fixed",
+    "stage2": "stage 2: keys and queries train on conflicting samples",
+    "stage3": "stage 3: neurons train again",
+    "descent": "a step of gradient descent, for the orbits",
+}
 PROTOCOLS = ("three-stage", "simultaneous")
 FIGURES = {
     "1": "losses, neurons and scores along gradient descent",

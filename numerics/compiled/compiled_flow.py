@@ -29,6 +29,7 @@ from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from .batch_rows import batch_rows, single_row
+from .dop853 import DAMPED
 from .lane_batch import LaneBatch, goes_in_lanes
 from .records import (
     EVENT,
@@ -204,7 +205,7 @@ class CompiledFlow:
     def _new_room(self, method: str, order: int) -> BatchRoom:
         n, none = self.system.dimension, np.zeros(self.count)
         problem = self.problem(np.zeros(len(self.system.parameters)), 0.0, 1e-6, np.zeros(n))
-        problem.may_switch = int(method == "auto")
+        problem.may_switch, problem.patience = int(method == "auto"), DAMPED if method == "auto" else 0
         state = RunState(0.0, 0.0, np.zeros(n), np.zeros(self.surfaces), none, none.copy())
         self.take_up(method, problem, state, order)
         step, log = new_step(n, self.count, state.method, problem.order), new_log(n, self.count, 0)
@@ -241,7 +242,7 @@ class CompiledFlow:
         watch = run.watch
         state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), watch.side.copy(), watch.width.copy())
         problem = self.problem(p, run.end, rtol, atol.copy())
-        problem.may_switch = int(run.method == "auto")
+        problem.may_switch, problem.patience = int(run.method == "auto"), DAMPED if run.method == "auto" else 0
         self.take_up(run.method if run.stiff_from is None else "Rodas5P", problem, state, order_for(rtol))
         return Stretch(self, problem, state)
 

@@ -19,6 +19,7 @@ WIDTH = DOP853.A.shape[1]  # of a row of A
 EXTRA = DOP853.A_EXTRA.shape[1]
 A, B, C, E3, E5, D = (np.ravel(getattr(DOP853, name)) for name in ("A", "B", "C", "E3", "E5", "D"))
 REACH, HELD, FREE = 6.1, 15, 6  # reach of stability; so many steps at it are stiff, so many below it in a row are not
+NEAR, AGAINST, DAMPED = 1.0, 0.9, 100  # longer than what decays lasts, by how much it decays; so many in a row are odd
 A_EXTRA, C_EXTRA = np.ravel(DOP853.A_EXTRA), np.ravel(DOP853.C_EXTRA)
 
 
@@ -120,13 +121,21 @@ def count_held(problem: Problem, state: RunState, step: Step) -> None:
     """Count steps that are as long as stability allows (Hairer, Norsett, Wanner: Solving ODEs I, II.10 and IV.2).
 
     The fields of stage 12 and of the new state are at the same time, so their difference over that of the states is
-    about the fastest rate.
+    about the fastest rate. At tight tolerances steps can be shorter than that and be held back all the same: then what
+    is fastest decays (the difference of the fields is against that of the states) for step after step, each of them
+    longer than the decay takes. Such steps are counted too.
     """
-    n, K, new, work, rates, states = problem.n, step.K, step.new, step.work, 0.0, 0.0
+    n, K, new, work, rates, states, along = problem.n, step.K, step.new, step.work, 0.0, 0.0, 0.0
     for i in range(n):
         rate, way = K[12 * n + i] - K[11 * n + i], new[i] - work[i]
         rates += rate * rate
         states += way * way
+        along += rate * way
+    damped = along < 0.0 and along * along > AGAINST * AGAINST * rates * states
+    if damped and step.h * step.h * rates > NEAR * NEAR * states:
+        state.damped += 1
+    else:
+        state.damped = 0
     if step.h * step.h * rates > REACH * REACH * states:
         state.held, state.free = state.held + 1, 0
     else:

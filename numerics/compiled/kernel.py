@@ -21,6 +21,7 @@ from .records import (
     IMPLICIT,
     KNOT_SIZE,
     STIFF,
+    SUSPECT,
     TAYLOR,
     Log,
     Problem,
@@ -170,6 +171,22 @@ def go_on(problem: Problem, state: RunState, step: Step, log: Log) -> None:
         state.fields += 1
     elif state.held >= HELD and state.t < problem.t_end:
         state.status = STIFF
+    elif problem.patience > 0 and state.damped >= problem.patience and state.t < problem.t_end:
+        state.status = SUSPECT
+
+
+def tried(problem: Problem, state: RunState, step: Step, count: int) -> None:
+    """So many implicit steps, of which nothing is kept, to see how long they are; the last length is `step.h`."""
+    call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
+    step.h = 0.0
+    for _ in range(count):
+        if state.t >= problem.t_end:
+            break
+        if not stiff_step(problem, state, step):
+            step.h = 0.0
+            break
+        state.t = step.t_new
+        move(problem.n, state.x, step)
 
 
 def run(problem: Problem, state: RunState, step: Step, log: Log) -> None:
@@ -201,7 +218,7 @@ def many(
         for i in range(n):
             x[i] = row[i]
         state.t, state.h, state.steps, state.switches = t, math.inf if problem.order > 0 else 0.0, 0, 0
-        state.held, state.free = 0, 0
+        state.held, state.free, state.damped = 0, 0, 0
         begin(problem, state, step)
         while state.status == BUFFER_FULL:
             log.happened = 0

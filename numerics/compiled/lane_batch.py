@@ -31,6 +31,7 @@ from .lane_step import (
     START,
     STATUS,
     STEPS,
+    STEPS_DAMPED,
     STEPS_FREE,
     STEPS_HELD,
     SWITCHED,
@@ -102,6 +103,7 @@ def fill(width: int, numbers: int, lane: int, number: int, given: Array, owners:
     room[STEPS * width + lane] = 0.0
     room[STEPS_HELD * width + lane] = 0.0
     room[STEPS_FREE * width + lane] = 0.0
+    room[STEPS_DAMPED * width + lane] = 0.0
     room[SWITCHED * width + lane] = 0.0
     owners[lane] = float(number)
 
@@ -166,6 +168,7 @@ def take_out(width: int, numbers: int, lane: int, problem: Problem, state: RunSt
     state.t, state.h = here[T * width], here[H * width]
     state.steps, state.switches = int(here[STEPS * width]), int(here[SWITCHED * width])
     state.held, state.free = int(here[STEPS_HELD * width]), int(here[STEPS_FREE * width])
+    state.damped = int(here[STEPS_DAMPED * width])
     for i in range(n):
         state.x[i], one.K[i] = here[(HEAD + i) * width], here[(HEAD + numbers + i) * width]
     rows = HEAD + numbers + n
@@ -182,6 +185,7 @@ def put_back(width: int, numbers: int, lane: int, problem: Problem, state: RunSt
     here[T * width], here[H * width], here[REJECTED * width] = state.t, state.h, 0.0
     here[STEPS * width], here[SWITCHED * width] = float(state.steps), float(state.switches)
     here[STEPS_HELD * width], here[STEPS_FREE * width] = float(state.held), float(state.free)
+    here[STEPS_DAMPED * width] = float(state.damped)
     for i in range(n):
         here[(HEAD + i) * width], here[(HEAD + numbers + i) * width] = state.x[i], one.K[i]
     put_sides(width, numbers, lane, problem, state, room)

@@ -19,14 +19,14 @@ from odesys.jit import native
 from odesys.jit.lane_text import LaneValue, LaneWriter
 from odesys.jit.lanes import on_lanes, with_functions
 
-from .dop853 import FREE, HELD, REACH
+from .dop853 import AGAINST, DAMPED, FREE, HELD, NEAR, REACH
 from .lane_watch import PARTS, dense_rows, dense_state, quiet
 from .records import END, HANDOVER, POWERS, STIFF
 
 #: rows of the room: whether any run is over, time, start, end, next step, 1 after a rejected one, rtol, counters and
 #: their limits, why a run is over (negative while it goes on), 1 for runs that begin, switches
 OVER, T, START, T_END, H, REJECTED, RTOL, STEPS, MAX_STEPS, STEPS_HELD, STEPS_FREE, MAY_SWITCH, STATUS = range(13)
-FRESH, SWITCHED, HEAD = 13, 14, 15
+FRESH, SWITCHED, STEPS_DAMPED, HEAD = 13, 14, 15, 16
 LEFT = 5  # why a run is over for a step: something may happen in it
 GOES_ON = -1.0
 ARGUMENTS = "double %zero, ptr %room, ptr %a, ptr %b, ptr %c"
@@ -235,14 +235,18 @@ def _error_size(w: RoomWriter, K: list[str], new: str, h: LaneValue) -> LaneValu
 
 
 def _held(w: RoomWriter, K: list[str], new: str, work: str, h: LaneValue, accepted: LaneValue) -> LaneValue:
-    """Count steps that are as long as stability allows; where there were too many. See `count_held`."""
-    rates, states = w.local(1), w.local(1)
-    for total in (rates, states):
+    """Count steps that are as long as stability allows; where there were too many. See `count_held`.
+
+    A run whose steps are longer than what decays lasts is left as well, and `integrate` tries implicit ones.
+    """
+    rates, states, along = w.local(1), w.local(1), w.local(1)
+    for total in (rates, states, along):
         w.store(0.0, total)
     with w.loop(w.n) as i:
         rate, way = w.load(K[12], i) - w.load(K[11], i), w.load(new, i) - w.load(work, i)
         w.store(w.load(rates) + rate * rate, rates)
         w.store(w.load(states) + way * way, states)
+        w.store(w.load(along) + rate * way, along)
     at_reach = h * h * w.load(rates) > w.load(states) * (REACH * REACH)
     held, free = w.row(STEPS_HELD), w.row(STEPS_FREE)
     more_free = w.where(at_reach, 0.0, free + 1.0)
@@ -250,4 +254,11 @@ def _held(w: RoomWriter, K: list[str], new: str, work: str, h: LaneValue, accept
     more_held = w.where(at_reach, held + 1.0, fewer)
     w.store(w.where(accepted, more_held, held), "%room", STEPS_HELD)
     w.store(w.where(accepted, more_free, free), "%room", STEPS_FREE)
-    return accepted & (more_held >= float(HELD)) & (w.row(MAY_SWITCH) > 0.0)
+    product = w.load(along)
+    against = (product < 0.0) & (product * product > w.load(rates) * w.load(states) * (AGAINST * AGAINST))
+    longer = h * h * w.load(rates) > w.load(states) * (NEAR * NEAR)
+    damped = w.row(STEPS_DAMPED)
+    more_damped = w.where(against & longer, damped + 1.0, 0.0)
+    w.store(w.where(accepted, more_damped, damped), "%room", STEPS_DAMPED)
+    stiff = (more_held >= float(HELD)) | (more_damped >= float(DAMPED))
+    return accepted & stiff & (w.row(MAY_SWITCH) > 0.0)

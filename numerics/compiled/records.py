@@ -18,6 +18,7 @@ EXPLICIT, IMPLICIT, TAYLOR = range(3)  # methods of a step: DOP853, Rodas5P, Tay
 READINGS = STEP_PARTS + 3  # of a step: the ends of its parts, and one beyond each end
 KNOT_SIZE = 3  # numbers of a knot, and of what happens
 END, EVENT, HANDOVER, BUFFER_FULL, STIFF = range(5)  # why a run is left
+SUSPECT = 6  # the same: implicit steps should be tried (5 is in use by lanes)
 
 
 @dataclass(eq=False)
@@ -27,6 +28,7 @@ class Problem(Record):
     slopes : code that other methods than DOP853 read: the Jacobian, row by row, and the change of the field in time; or
     Taylor coefficients up to `order`, which is 0 otherwise. rows : of the polynomial of a step.
     may_switch : 1 if a run whose explicit steps turn out to be stiff is to be left, to go on with implicit ones.
+    patience : after so many steps in a row that are longer than what decays, implicit ones should be tried.
     movable : 1 for each watched value that can change. directions, terminal : of each event.
     signs : three rows of n signs, in which a state is moved to see what rounding does.
     """
@@ -50,6 +52,7 @@ class Problem(Record):
     may_switch: int = 0
     order: int = 0
     rows: int = POWERS
+    patience: int = 0
 
 
 @dataclass(eq=False)
@@ -58,7 +61,8 @@ class RunState(Record):
 
     h is the next step to try, 0 to choose one. `status` says why the run was left, `index` by which event. `fields` are
     calls of the field, `visited` states at which the field or any watched value was computed, each once. `method`
-    is that of the next step; `held` counts explicit steps that stability holds back, `free` others since.
+    is that of the next step; `held` counts explicit steps that stability holds back, `free` others since,
+    `damped` those in a row that are longer than what decays lasts.
     """
 
     t: float
@@ -77,6 +81,7 @@ class RunState(Record):
     method: int = EXPLICIT
     held: int = 0
     free: int = 0
+    damped: int = 0
 
 
 @dataclass(eq=False)

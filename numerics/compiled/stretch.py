@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from numerics.flows.semantics import FOREVER
+from odesys.errors import EquationError, ParameterError
 from odesys.jit import loops
 
 from . import kernel
+from .choice import series_pay, steps_left
 from .pieces import Piece, TaylorPiece
 from .records import (
     BUFFER_FULL,
     EVENT,
+    EXPLICIT,
     HANDOVER,
     IMPLICIT,
     KNOT_SIZE,
     POWERS,
     STIFF,
+    SUSPECT,
     Log,
     Problem,
     RunState,
     new_step,
 )
+from .taylor import order_for
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
+TRIALS, GAIN = 6, 10.0  # implicit steps that are tried, and so many times longer than explicit ones they must be
 
 
 @cache
 def kernel_functions() -> tuple[Callable[..., Any], ...]:
-    """`kernel.run` and `kernel.many` as machine code."""
-    return loops.ready(kernel.run, kernel.many)
+    """`kernel.run`, `kernel.many` and `kernel.tried` as machine code."""
+    return loops.ready(kernel.run, kernel.many, kernel.tried)
 
 
 def new_log(n: int, count: int, steps: int, rows: int = POWERS) -> Log:
@@ -49,19 +58,48 @@ class Stretch:
         self.problem, self.state = problem, state
         self._flow, self._step = flow, new_step(problem.n, problem.count, state.method, problem.order)
         self.stiff_from: float | None = None
+        self.series_from: float | None = None
+        self._times: list[float] = []  # at which the last buffers began
 
     def advance(self, max_steps: int, max_switches: int) -> bool:
         """Go on until a buffer is full or steps turn out stiff, and say if there is more; counters count from here."""
         state, problem = self.state, self.problem
+        self._choose(max_steps)
         problem.max_steps, problem.max_switches = max_steps, max_switches
         state.steps = state.switches = state.fields = state.visited = state.jacobians = 0
         self._start, self._log = state.x.copy(), new_log(problem.n, problem.count, BUFFER_STEPS, problem.rows)
         kernel_functions()[0](self.problem, self.state, self._step, self._log)
-        if state.status == STIFF:
+        if state.status == SUSPECT and not self._implicit_pays():
+            problem.patience, state.damped = 2 * problem.patience, 0
+            state.status = BUFFER_FULL
+        if state.status in (STIFF, SUSPECT):
             self.stiff_from = state.t
             self._flow.take_up("Rodas5P", problem, state)
             self._step = new_step(problem.n, problem.count, IMPLICIT)
-        return state.status in (BUFFER_FULL, STIFF)
+        return state.status in (BUFFER_FULL, STIFF, SUSPECT)
+
+    def _choose(self, max_steps: int) -> None:
+        """Go on by Taylor series where that pays; see `choice.py`."""
+        state, problem = self.state, self.problem
+        whole = problem.may_switch == 1 and state.method == EXPLICIT and state.steps == BUFFER_STEPS
+        self._times = [*self._times[-2:], state.t] if whole or not self._times else [state.t]
+        if len(self._times) < 3 or problem.t_end >= FOREVER or state.damped > 0 or state.held > 0:
+            return
+        left = steps_left(BUFFER_STEPS, *self._times, problem.t_end)
+        if series_pay(self._flow.system, problem.rtol, left, max_steps):
+            with suppress(EquationError, ParameterError):  # not every function has coefficients
+                self._flow.take_up("Taylor", problem, state, order_for(problem.rtol))
+                self._step = new_step(problem.n, problem.count, state.method, problem.order)
+                self.series_from = state.t
+
+    def _implicit_pays(self) -> bool:
+        """Whether implicit steps from here are much longer than the last explicit one; the run stays as it is."""
+        n, state = self.problem.n, self.state
+        problem = replace(self.problem, slopes=self._flow.slopes, count=0)
+        trial = replace(state, x=state.x.copy(), gates=state.gates.copy(), h=self._step.h, method=IMPLICIT)
+        step = new_step(n, 0, IMPLICIT)
+        kernel_functions()[2](problem, trial, step, TRIALS)
+        return step.h > GAIN * self._step.h
 
     @property
     def ended(self) -> bool:

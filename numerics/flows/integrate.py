@@ -32,14 +32,14 @@ from odesys.jit.codegen import Compiled, bind_parameters
 from odesys.terminal import Progress
 
 from .backwards import integrate_backwards, runs_backwards
+from .edges import with_edge_hint
 from .run import METHODS, Run
-from .semantics import EPS
+from .semantics import EPS, FOREVER
 from .stiffness import with_stiffness_hint
 from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_trajectories
 
 SWITCHES = 10_000  # allowed in a run
 LEAST_ATOL = 1e-18
-FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 IN_MACHINE_CODE = ("auto", "DOP853", "Taylor", "Rodas5P")
 BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
@@ -145,7 +145,9 @@ def integrate(
         What to look for; terminal ones end the run. What starts past its level does not fire.
     method : str, optional
         ``auto`` takes explicit steps (DOP853), and goes on with implicit ones (Rodas5P) where these turn out to be held
-        back by stability; the run says when (`stiff_from`). DOP853, RK45, RK23; Taylor for small systems and high
+        back by stability; the run says when (`stiff_from`). A run of which more than 50,000 steps are left, at rtol
+        at most 1e-11, of a small smooth system, goes on by Taylor series (`series_from`) where these save more than it
+        takes to compile them. DOP853, RK45, RK23; Taylor for small systems and high
         accuracy; Rodas5P, Radau, BDF, LSODA for stiff systems.
     t_eval : Any, optional
         Times to record (those reached); by default every step and every switch. Dense output is kept anyway.
@@ -210,7 +212,7 @@ def integrate(
         try:
             stop = run.run((lambda done: progress(label, done)) if progress else (lambda done: None))
         except IntegrationError as error:
-            raise with_stiffness_hint(error, run) from None
+            raise with_edge_hint(error, run) or with_stiffness_hint(error, run) from None
     _refuse_rest(stop, t_span, run.t, run.x)
     return _recorded(_trajectory(system, bound, run, stop, began), wanted)
 
@@ -225,7 +227,7 @@ def _trajectory(system: System, bound: Mapping[str, float], run: Run, stop: str,
     cost = Cost(run.meter.fields, run.jacobians, run.steps, time.perf_counter() - began, run.meter.states)
     happened = tuple(sorted(run.log.events, key=lambda e: e.time))
     times, states = np.array(run.knots), np.array(run.states)
-    return Trajectory(system, bound, times, states, run.t, run.x, happened, stop, cost, solution, run.stiff_from)
+    return Trajectory(system, bound, times, states, run.t, run.x, happened, stop, cost, solution, *run.methods)
 
 
 def _recorded(run: Trajectory, wanted: np.ndarray | None) -> Trajectory:

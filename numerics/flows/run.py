@@ -66,12 +66,14 @@ class Run:
         kernel: Any = None,
     ) -> None:
         t, self.end = span
-        self.compiled, self.specs, self.start, self.t, self.x = compiled, events, t, t, x
+        self.compiled, self.parameters, self.specs = compiled, parameters, events
+        self.start, self.t, self.x = t, t, x
         self.method, self.tolerances, self.on_slide = method, tolerances, on_slide
         self.switches_left, self.steps_left = limits["max_switches"], limits["max_steps"]
         self.kernel, self.left_to_me = kernel, False
         self.jacobians = self.steps = 0
         self.stiff_from: float | None = None  # when a run by "auto" went on with implicit steps
+        self.series_from: float | None = None  # and when by Taylor series
         self.surfaces = Surfaces(compiled, parameters, tolerances)
         self.meter = self.surfaces.meter
         self.watches = [spec.function(compiled, parameters) for spec in events]
@@ -83,6 +85,11 @@ class Run:
         self.last_step, self.entered = 0.0, math.nan
         self.refused: set[tuple[int, ...]] = set()
         self.turns: list[float] = []  # when the mode was chosen last
+
+    @property
+    def methods(self) -> tuple[float | None, float | None]:
+        """When the run went on with implicit steps, and when by Taylor series."""
+        return self.stiff_from, self.series_from
 
     def _events_at_zero(self) -> None:
         """Measure the zero of all events where a mode is entered; at the start those that are not there get a side."""
@@ -144,8 +151,7 @@ class Run:
             return "end"
         solver = self._solver()
         while solver.status == "running":
-            message = solver.step()
-            self._check(solver, message)
+            self._check(solver, _message_of(solver))
             if self._gates_multiply(solver):
                 self.jacobians += int(solver.njev)
                 return ""
@@ -214,6 +220,7 @@ class Run:
             self._keep(stretch)
             report((self.t - self.start) / (self.end - self.start))
         self.stiff_from = stretch.stiff_from if self.stiff_from is None else self.stiff_from
+        self.series_from = stretch.series_from if self.series_from is None else self.series_from
         self.left_to_me = not stretch.ended
         if self.left_to_me:
             return ""
@@ -356,3 +363,12 @@ class Run:
             raise self._error(f"the flow slides from t = {self.t:.9g}: the field points to {names[0]} from both sides")
         self.log.change(self.t, self.mode, mode)
         return "slide"
+
+
+def _message_of(solver: Any) -> str | None:
+    """Make a step; why it could not be made, if so."""
+    try:
+        message: str | None = solver.step()
+    except (ValueError, np.linalg.LinAlgError) as error:  # linear algebra with what is not finite
+        return str(error)
+    return message

@@ -64,6 +64,7 @@ TIME_ROUNDING = 8 * EPS  # of time
 PROBES = (0.1458980337503155, 0.3819660112501051, 0.5857864376269049, 0.7236067977499790, 0.9045084971874737)
 MISSED = 0.1  # of the range of the readings; a kink is missed by 0.05, sin at 0.7 radians per part by 0.001
 HALVINGS = 24
+FOREVER = 1e100  # what an infinite end is to a solver: past every event of a state that still moves
 TOUCH_TURNS = 7  # each an eighth as wide as the one before
 TOUCH_ROOM = 10.0  # tolerances of a step
 ONE_MOMENT = 64 * EPS  # of time: what is not further apart happens at one moment

@@ -175,6 +175,8 @@ class Trajectory:
         Dense output, one piece per step, broken where a gate switches; None for a map.
     stiff_from : float, optional
         When the run turned out to be stiff and went on with implicit steps, if it did.
+    series_from : float, optional
+        When the run went on by Taylor series because that is quicker, if it did.
 
     Examples
     --------
@@ -196,11 +198,13 @@ class Trajectory:
     cost: Cost = Cost()
     solution: OdeSolution | None = field(default=None, repr=False)
     stiff_from: float | None = None
+    series_from: float | None = None
 
     def __repr__(self) -> str:
         events = f", {len(self.events)} events" if self.events else ""
         span = f"{self.start_time:g} to {self.end_time:g} ({self.stop})"
         stiff = "" if self.stiff_from is None else f", stiff from {self.stiff_from:.4g} on"
+        stiff += "" if self.series_from is None else f", Taylor series from {self.series_from:.4g} on"
         return shortened(
             f"<{type(self).__name__} of {some(self.names)}: {len(self.times)} rows, {span}{stiff}{events}>"
         )
@@ -511,6 +515,8 @@ class StagedTrajectory(Trajectory):
         Dense output, one piece per step, broken where a gate switches; None for a map.
     stiff_from : float, optional
         When a run turned out to be stiff and went on with implicit steps, if one did.
+    series_from : float, optional
+        When a run went on by Taylor series, if one did.
     parts : Mapping[str, Trajectory], optional
         The runs by the names of their stages.
 
@@ -579,6 +585,7 @@ def join_trajectories(trajectories: Sequence[Trajectory], names: Sequence[str] |
         cost=sum((run.cost for run in runs), Cost()),
         solution=_join_solutions(runs),
         stiff_from=min((run.stiff_from for run in runs if run.stiff_from is not None), default=None),
+        series_from=min((run.series_from for run in runs if run.series_from is not None), default=None),
         parts=dict(zip(labels, runs, strict=True)),
     )
 

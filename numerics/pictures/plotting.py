@@ -10,6 +10,7 @@ from typing import Any
 
 from odesys.files import figure_formats, write_bytes
 
+DPI = 150  # of pictures
 SIZE = (6.0, 4.0)
 STYLE: dict[Any, Any] = {
     "axes.grid": True,
@@ -122,11 +123,16 @@ def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()
 
     try:
         written = []
+        engine = fig.get_layout_engine()
+        if engine is not None:  # where everything goes is found once, for all formats
+            fig.set_dpi(DPI)
+            engine.execute(fig)
+            fig.set_layout_engine("none")
         for kind in formats or figure_formats.get():
             buffer = io.BytesIO()
             undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
             with plt.rc_context({"svg.hashsalt": "odesys"}):
-                fig.savefig(buffer, format=kind, dpi=150, metadata=undated)
+                fig.savefig(buffer, format=kind, dpi=DPI, metadata=undated)
             written.append(write_bytes(Path(folder) / f"{name}.{kind}", buffer.getvalue()))
         return written
     finally:

@@ -1,6 +1,6 @@
 """A sweep on a Dask cluster: points are sent in batches, so that the scheduler has little to do.
 
-A scheduler needs about a millisecond for a task, whatever its length. Batches last BATCH_SECONDS, and longer where
+A scheduler needs about two milliseconds for a task, whatever its length. Batches last BATCH_SECONDS, and longer where
 there are so many threads that their tasks would keep the scheduler busy for more than LOAD of the time. The points of
 a batch whose worker died are tried again one by one, to find the one.
 """
@@ -21,7 +21,10 @@ from .sweep import LOST_PROCESS, Plan, PointResult, Todo, program_digest, run_po
 
 DASK_PATIENCE = 5.0  # seconds without a worker
 BATCH_SECONDS = 1.0
-TASK_SECONDS, LOAD = 1e-3, 0.25  # of a scheduler per task; the part of its time that tasks may take
+TASK_SECONDS, LOAD = (
+    2.3e-3,
+    0.25,
+)  # of a scheduler per task (benchmarks.scheduler); the part of its time that tasks take
 MOST_POINTS = 1024  # of a batch, which are lost with their worker
 BATCHES_PER_THREAD = 4  # that are left at the end, so that all threads end together
 

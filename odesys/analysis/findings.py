@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -16,9 +17,11 @@ import sympy as sp
 from ..errors import EquationError, OdesysError
 from ..exact.sparse_terms import TooManyTerms, sparse_terms
 from ..expr import graph
+from ..expr.field import ScalarField
 from ..expr.graph import Node, sym
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
+from .darboux import invariant_curves
 from .dependency import sign_of, strong_components
 from .equilibria import Continuum, Equilibria, Equilibrium
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
@@ -265,6 +268,10 @@ def _conserved(system: System, counts: dict[str, int], seed: int, integrals: lis
             "" if found.complete else f"among {found.ansatz}",
             "" if found.complete else f"system.first_integrals(degree={degree + 1})",
         )
+    if found.factor is not None:
+        text = f"{to_sympy(found.factor)} is an integrating factor"
+        meaning = "times it the field has no divergence, so that a conserved quantity follows locally by quadrature"
+        yield Finding("conserved", text, "proof", meaning)
 
 
 def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[Finding]:
@@ -324,6 +331,7 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
         listed = ", ".join(f"{name} = 0" for name in planes[:12]) + (", ..." if len(planes) > 12 else "")
         text = f"The set {listed} is invariant" if len(planes) == 1 else f"These sets are invariant: {listed}"
         yield Finding("invariant sets", text, "proof")
+    yield from _invariant_curves(system)
     given = " with parameters that are not negative" if system.parameters else ""
     if not open_states:
         yield Finding(
@@ -335,6 +343,21 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
     elif positive:
         text = f"As long as no other state is negative, {', '.join(positive[:12])} can not become negative{given}"
         yield Finding("invariant sets", text, "proof")
+
+
+def _invariant_curves(system: System) -> Iterator[Finding]:
+    """Invariant curves and surfaces of a polynomial flow that are no coordinate planes."""
+    if system.dimension == 1:
+        return
+    products = (node for node in graph.topological(system.nodes) if node.op == "mul")
+    if any(e < 0 and graph.symbols([base]) & {*system.names} for node in products for base, e in node.args):
+        return
+    found = invariant_curves(system)
+    shown = [f"{to_sympy(f)} = 0" for f in found.curves if f.op != "sym"]
+    every = f"every one of degree at most {found.degree} over the rational numbers is among them"
+    every, what = every if found.degree else "", "curves" if system.dimension == 2 else "surfaces"
+    if shown:
+        yield Finding("invariant sets", f"These {what} are invariant: {', '.join(shown)}", "proof", every)
 
 
 def _has_unique_solutions(system: System) -> bool:
@@ -438,15 +461,52 @@ def _type(
         return replace(kind, stability=stability, reason=reason)
     if kind.linear_type == "kink":
         return kind
-    for integral in integrals:
-        better = classify(system, point, integral, values)
+    for integral in _candidates(integrals):
+        try:
+            better = classify(system, point, integral, values)
+        except OdesysError:  # it has no value at the point
+            continue
         if better.stability != "undecided":
             return better
+    alone = _states_alone(system, point, values)
+    if alone != "undecided":
+        return replace(kind, stability=alone, reason="by states whose equations contain no other state")
     turn = first_lyapunov(system, point.point, values) if kind.linear_type == "centre" else None
     if turn is not None and sign_of(turn) in (-1, 1):
         stability = "asymptotically stable" if sign_of(turn) == -1 else "unstable"
         return replace(kind, stability=stability, nonlinear_type="focus", reason=f"first Lyapunov coefficient {turn}")
     return kind
+
+
+def _candidates(integrals: Sequence[Node]) -> Iterator[Node]:
+    """Conserved quantities, and sums and differences of up to four of them."""
+    yield from integrals
+    if 1 < len(integrals) <= 4:
+        for signs in product((1, -1), repeat=len(integrals) - 1):
+            yield graph.combine(zip((1, *signs), integrals, strict=True))
+
+
+def _states_alone(system: System, point: Equilibrium, values: Mapping[str, Any]) -> str:
+    """Stability by states that move on their own: one that leaves is enough, all that come back are needed."""
+    if system.kind != "flow" or any(isinstance(v, float) for v in point.point.values()):
+        return "undecided"
+    found = []
+    for name, node in system.equations.items():
+        used = graph.symbols([node])
+        if used & set(system.names) <= {name}:
+            one = replace(
+                system,
+                names=(name,),
+                field=ScalarField((node,), {}),
+                parameters=tuple(p for p in system.parameters if p in used),
+            )
+            given = {p: v for p, v in values.items() if p in one.parameters}
+            found.append(stability_of_one(one, {name: point.point[name]}, given)[0])
+    if "unstable" in found:
+        return "unstable"
+    if len(found) < system.dimension or "undecided" in found:
+        return "undecided"
+    return "asymptotically stable" if set(found) == {"asymptotically stable"} else "stable"
 
 
 def _in_symbols(point: Equilibrium) -> bool:
@@ -481,7 +541,11 @@ def _where(found: Equilibria) -> str:
 
 
 def _point(point: Equilibrium) -> str:
-    return ", ".join(f"{name} = {_short(value)}" for name, value in point.point.items())
+    def shown(name: str, value: Any) -> str:
+        low, high = point.enclosure.get(name, (1, 1)) if point.enclosure else (1, 1)
+        return "0" if low < 0 < high and isinstance(value, float | sp.Float) else _short(value)
+
+    return ", ".join(f"{name} = {shown(name, value)}" for name, value in point.point.items())
 
 
 def _short(value: Any) -> str:

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import flint
 import numpy as np
+import sympy as sp
 
 from ..errors import EquationError
 from ..exact.zero import zero_test
@@ -65,7 +66,8 @@ def linear_symmetries(system: System, seed: int = 0) -> tuple[LinearSymmetry, ..
     """A basis of all (A, c) with DF A x - A F = c F, each proved; for all values of the parameters.
 
     Functions of states are followed by their own rules (cos and sin on the circle), other functions are taken as
-    independent: then a symmetry may be missed, but none is wrong.
+    independent: then a symmetry may be missed, but none is wrong. Where the field switches, a symmetry must move each
+    surface into itself; combinations of those that do not are not searched.
 
     Parameters
     ----------
@@ -109,8 +111,18 @@ def linear_symmetries(system: System, seed: int = 0) -> tuple[LinearSymmetry, ..
         gaps = [graph.combine((c, columns[k][i]) for k, c in row.items()) for i in range(n)]
         if all(gap is graph.ZERO or zero_test(gap).answer == "zero" for gap in gaps):
             entries = {(system.names[k // n], system.names[k % n]): c for k, c in row.items() if k < n * n}
-            found.append(LinearSymmetry(entries, row.get(n * n, Fraction(0))))
+            if all(_keeps(surface, entries) for surface in system.surfaces):
+                found.append(LinearSymmetry(entries, row.get(n * n, Fraction(0))))
     return tuple(found)
+
+
+def _keeps(surface: Node, entries: Mapping[tuple[str, str], Fraction]) -> bool:
+    """Whether a matrix moves a switching surface into itself: the change of h is a multiple of h, by a number."""
+    names = sorted({row for row, _ in entries})
+    slopes = dict(zip(names, graph.gradient(surface, [sym(name) for name in names]), strict=True))
+    change = graph.combine((c, slopes[row] * sym(column)) for (row, column), c in entries.items())
+    ratio = to_sympy(change / surface)
+    return bool(sp.cancel(ratio).is_Rational)
 
 
 def _columns(system: System, states: Sequence[Node]) -> list[list[Node]]:

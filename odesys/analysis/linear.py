@@ -90,7 +90,16 @@ class Eigenspace:
 def charpoly(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
     """Characteristic polynomial, factored over the rationals (and the symbols that occur)."""
     _check_size(matrix)
-    return sp.factor(matrix.charpoly().as_expr(variable))
+    return sp.factor(charpoly_of(matrix).as_expr(variable))
+
+
+def charpoly_of(matrix: sp.Matrix) -> sp.Poly:
+    """Characteristic polynomial as SymPy finds it; by its definition where SymPy can not order roots of symbols."""
+    try:
+        return matrix.charpoly()
+    except TypeError:
+        variable = sp.Dummy("lambda")
+        return sp.Poly((variable * sp.eye(matrix.rows) - matrix).det(method="berkowitz"), variable)
 
 
 def exact_spectrum(matrix: sp.Matrix) -> tuple[Eigenspace, ...]:

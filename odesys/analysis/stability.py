@@ -23,10 +23,11 @@ from ..errors import EquationError
 from ..exact.balls import as_ball, ball_endpoints, ball_number, ball_program
 from ..exact.rewriting import has_floats
 from ..expr import graph
+from ..expr.sympy_bridge import to_sympy
 from ..expr.system import System
 from .dependency import checked_values, linear_part, sign_of, values_at
 from .equilibria import Equilibrium, residuals
-from .linear import SIZE_LIMIT, exact_spectrum
+from .linear import SIZE_LIMIT, charpoly_of, exact_spectrum
 from .number_field import inverse
 from .polynomial_form import is_rational, polynomial_context, quotients
 
@@ -364,7 +365,7 @@ def stability_conditions(
             "the criterion of Routh and Hurwitz is for flows; the multipliers of a map are in linearise"
         )
     matrix = linear_part(system, point.point if isinstance(point, Equilibrium) else point, parameters)
-    coefficients = [sp.factor(sp.cancel(c)) for c in matrix.charpoly().all_coeffs()]
+    coefficients = [sp.factor(sp.cancel(c)) for c in charpoly_of(matrix).all_coeffs()]
     size = matrix.rows
     hurwitz = sp.Matrix(size, size, lambda i, j: coefficients[2 * j - i + 1] if 0 <= 2 * j - i + 1 <= size else 0)
     minors = [sp.factor(sp.cancel(hurwitz[:k, :k].det())) for k in range(2, size)]
@@ -420,7 +421,7 @@ def _definite_integral(
     system: System, place: Mapping[str, Any], integral: Any, parameters: Mapping[str, Any]
 ) -> tuple[bool, str]:
     """Whether a quantity is proved to be conserved and to have a strict extremum at the point."""
-    from .first_integrals import check_integral
+    from .conserved import check_integral
 
     node = graph.as_node(integral)
     numbers = {name: value for name, value in parameters.items() if not isinstance(value, sp.Symbol)}
@@ -442,4 +443,23 @@ def _definite_integral(
     if all(sign == 1 for sign in minors) or all(sign == (-1) ** k for k, sign in enumerate(minors, start=1)):
         sense = "minimum" if minors[0] == 1 else "maximum"
         return True, f"a conserved quantity has a strict {sense} at the point (definite Hessian): orbits stay near"
+    if _even_powers(inserted, system.names, values):
+        return True, "a conserved quantity is a sum of even powers around the point, all of one sign: orbits stay near"
     return False, "the quantity supplied is conserved, but its Hessian is not shown to be definite at the point"
+
+
+def _even_powers(node: graph.Node, names: tuple[str, ...], values: Mapping[str, Any]) -> bool:
+    """Whether a polynomial is, around a point and up to a constant, a sum of even powers of one sign, of each state."""
+    if not is_rational([node]):
+        return False
+    expression = to_sympy(node)
+    given = {symbol.name: symbol for symbol in expression.free_symbols}
+    moved = {given[n]: sp.Symbol(n) + sp.sympify(values[n]) for n in names if n in given}
+    rest = expression.xreplace(moved)
+    if len(moved) < len(names) or not rest.is_polynomial(*map(sp.Symbol, names)):
+        return False
+    terms = [(powers, c) for powers, c in sp.Poly(rest, *map(sp.Symbol, names)).terms() if any(powers)]
+    signs = {sign_of(sp.cancel(c)) for _, c in terms}
+    even = all(power % 2 == 0 for powers, _ in terms for power in powers)
+    alone = {k for powers, _ in terms for k in range(len(names)) if powers[k] and sum(powers) == powers[k]}
+    return even and signs in ({1}, {-1}) and len(alone) == len(names)

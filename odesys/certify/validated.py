@@ -7,10 +7,11 @@ Picard's test :math:`X + [0, h]\,F(B) \subseteq B`; the tight one, :math:`X`, ho
 .. math::  x(t_0 + \tau) \in \sum_{k<N} x_k(X)\,\tau^k + x_N(B)\,\tau^N, \qquad 0 \le \tau \le h .
 
 The next tight box is this at the middle of X, widened by :math:`e^{hM} r` where r are the radii of X and the Metzler
-matrix M bounds the Jacobian over B, so boxes widen faster than the flow spreads; with `frames` the set is carried in a
-frame that turns with the flow (`odesys.certify.frames`). `Enclosure.width` is the width that was reached. Gates count
-as constants, so a step has to stay on one side of every switching surface, and inside the domain of every function.
-Rounding is outward; what can not be decided stays undecided.
+matrix M bounds the Jacobian over B, so boxes widen faster than the flow spreads. In `frames` the set is carried along
+axes that turn with the flow (`odesys.certify.frames`); a run from a point goes on in frames where its box has widened
+far beyond what the steps themselves add. `Enclosure.width` is the width that was reached. Gates count as constants, so
+a step has to stay on one side of every switching surface, and inside the domain of every function. Rounding is outward;
+what can not be decided stays undecided.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ FORMAT, VERSION = "odesys-enclosure", 1
 VANISHING_LIMIT = 6  # Taylor coefficients at the start that are tried for an exact proof of being zero
 MOST_FRAMED = 8  # states of a run in frames by default; the derivative of the flow has the square of them
 SMALLEST_STEP = Fraction(1, 2**30)
+WIDENED = 2**20  # times the remainder of a step: from this radius on a run from a point goes on in frames
 
 Window = tuple[Fraction | None, Fraction | None]  # since, until; None: the whole run on that side
 CertificateClaim = (
@@ -94,7 +96,7 @@ class Enclosure:
     precision : int
         In bits.
     frames : bool, optional
-        Whether the set was carried in a turning frame.
+        Whether the set was carried in a turning frame, at least at the end.
 
     Examples
     --------
@@ -378,7 +380,8 @@ def enclose(
         Length of the first step that is tried.
     frames : bool, optional
         Carry the set in a frame that turns with the flow: much narrower for wide starts and long runs; parameters must
-        be exact. By default where a start value is a ball, parameters are exact and there are at most 8 states.
+        be exact. By default where parameters are exact and there are at most 8 states: from the start on if a start
+        value is a ball, else from the moment on when the box is a million times wider than what a step adds.
 
     Returns
     -------
@@ -414,9 +417,9 @@ def enclose(
     program = series_program(system.nodes, precision)
     loose = [name for name in given if name not in known]
     slopes = graph.jacobian(system.nodes, [graph.sym(name) for name in (*system.names, *loose)])
-    if frames is None:
-        wide = any(isinstance(value, flint.arb) and not value.is_exact() for value in begin.values())
-        frames = wide and not loose and system.dimension <= MOST_FRAMED
+    may_frame = frames is None and not loose and system.dimension <= MOST_FRAMED
+    if may_frame:
+        frames = any(isinstance(value, flint.arb) and not value.is_exact() for value in begin.values())
     if frames and loose:
         raise ParameterError(f"{loose[0]} is a ball; frames need exact parameters: make it a state that does not move")
     steps: list[EnclosedStep] = []
@@ -481,8 +484,10 @@ def enclose(
             if not all(x.is_finite() for x in tight):
                 raise IntegrationError(f"the enclosure is lost at t = {float(time):.12g}", time=time)
             h = dyadic(h * Fraction(min(max(0.95 * good, 0.5), 1.5)))
+            if may_frame and max(x.rad() for x in tight) > as_ball(WIDENED * limit):
+                variation, frame = Variation(system, precision), Frame.of(tight)
         final = tuple(map(ball_endpoints, tight))
-        return Enclosure(system, fixed, known, tuple(steps), final, order, precision, frames)
+        return Enclosure(system, fixed, known, tuple(steps), final, order, precision, variation is not None)
 
 
 def _backwards(system: System) -> System:

@@ -33,7 +33,7 @@ def print_paper(paper: Paper, word: str) -> None:
     """What one paper offers; `word` is what it was asked for with."""
     say(f"{paper.name}: {paper.title}", style="bold")
     say(paper.reference, 4, 0)
-    _names("systems", [f"{name} (default)" if name == paper.default else name for name in paper.systems])
+    _systems(paper)
     _names("protocols", [f"{name} (default)" if k == 0 else name for k, name in enumerate(paper.protocols)])
     if paper.parameters:
         say("\nparameters, for --set NAME=VALUE:")
@@ -59,6 +59,18 @@ def print_paper(paper: Paper, word: str) -> None:
     )
 
 
+def _systems(paper: Paper) -> None:
+    """The systems of a paper, with what each is where the paper says so."""
+    names = {name: f"{name} (default)" if name == paper.default else name for name in paper.systems}
+    if not paper.meanings:
+        _names("systems", list(names.values()))
+        return
+    say("\nsystems, for derive --system NAME:")
+    wide = max(map(len, names.values())) + 2
+    for name, shown in names.items():
+        say(f"{shown:{wide}}{paper.meanings.get(name, '')}".rstrip(), 4, wide)
+
+
 def _setting(parameter: Any) -> str:
     return f"{parameter.name}={parameter.default}"
 
@@ -77,11 +89,16 @@ def print_sizes(paper: Paper, word: str, sizes: Iterable[SystemSize]) -> None:
     written = [s for s in found if not s.refused]
     kinds = {"map": "step", "flow": "flow"}
     rows = [
-        (s.name, s.states, kinds[s.kind], _few(s.parameters), "default" if s.name == paper.default else "")
+        (f"{s.name} (default)" if s.name == paper.default else s.name, s.states, kinds[s.kind], _few(s.parameters))
         for s in written
     ]
     if rows:
-        print_table("", ("system", "states", "kind", "left open", ""), rows)
+        print_table("", ("system", "states", "kind", "left open"), rows)
+    for s in written:
+        if s.name in paper.meanings:
+            say(f"{s.name}: {paper.meanings[s.name]}", 0, 4)
+    if paper.meanings:
+        say()
     for size in found:
         if size.refused:
             say(f"{size.name}: {size.refused}")

@@ -18,6 +18,7 @@ from ..expr.graph import Node
 from ..sentences import say_number, say_point
 from ..stated import EQUAL, Stated
 from ..verdicts import HOLDS, Evidence, Proof, Verdict, Witness, certified, measured, refuted, undecided
+from .rewriting import Rewriter
 from .zero import Points, ZeroResult, in_short, zero_test
 
 
@@ -52,11 +53,12 @@ def identity(residuals: Mapping[str, Node], positive: Collection[str] = (), *, p
         raise ValueError("an identity without residuals would hold for no reason")
     methods: dict[str, int] = {}
     open_ones: list[str] = []
+    rewriter = Rewriter(positive)
     for name, node in residuals.items():
         if node is graph.ZERO:
             methods["the same expression"] = methods.get("the same expression", 0) + 1
             continue
-        result = zero_test(node, positive, points=points)
+        result = zero_test(node, positive, points=points, rewriter=rewriter)
         if result.answer == "nonzero":
             # balls exclude zero at the point
             return refuted(_differ(name, result), Evidence.CERTIFICATE, checked=len(residuals))

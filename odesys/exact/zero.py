@@ -72,7 +72,13 @@ class ZeroResult:
         raise TypeError("a zero test has three answers; compare .answer with 'zero', 'nonzero' or 'undecided'")
 
 
-def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0, points: Points | None = None) -> ZeroResult:
+def zero_test(
+    node: Any,
+    positive: Collection[str] = (),
+    seed: int = 0,
+    points: Points | None = None,
+    rewriter: Rewriter | None = None,
+) -> ZeroResult:
     """Decide whether an expression vanishes wherever it is defined.
 
     Parameters
@@ -85,6 +91,8 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0, points: 
         Of the rational points tried as witnesses.
     points : Points, optional
         Where witnesses come from instead, e.g. `natural_points(flow)`: from names and a seed to rational points.
+    rewriter : Rewriter, optional
+        One for several expressions, with the same `positive`, so that what they share is rewritten once.
 
     Returns
     -------
@@ -111,7 +119,7 @@ def zero_test(node: Any, positive: Collection[str] = (), seed: int = 0, points: 
                 method = f"ball arithmetic with {precision} bits at a rational point"
                 return ZeroResult("nonzero", point, str(ball), None, method)
         if step == 0:  # a witness is cheap and was not found: time for a proof
-            method = prove_zero(node, positive)
+            method = prove_zero(node, positive, rewriter)
             if method:
                 return ZeroResult("zero", None, None, None, method)
     return ZeroResult("undecided", None, None, node, f"no proof by the rules, no witness with {PRECISIONS[-1]} bits")
@@ -143,14 +151,14 @@ def _short_text(node: Node) -> str:
     return text if len(text) <= SHORT else ""
 
 
-def prove_zero(node: Node, positive: Collection[str] = ()) -> str:
+def prove_zero(node: Node, positive: Collection[str] = (), rewriter: Rewriter | None = None) -> str:
     """How the exact expression `node` was proved to be zero; the empty text if it was not."""
     for depth, outline in _outlines(node):
         if _may_vanish(outline) and _cancels(outline):
             return f"named rewriting, each divisor for itself, sums to depth {depth}"
     if _cancels(node):
         return "named rewriting, each divisor for itself"
-    rewriter = Rewriter(positive)
+    rewriter = Rewriter(positive) if rewriter is None else rewriter
     try:
         (root,) = rewriter([node])
     except ZeroDivisionError:  # defined nowhere

@@ -95,8 +95,13 @@ def substitute(roots: Sequence[Node], mapping: Mapping[Node, Node]) -> list[Node
     [Node(-x + y), Node(x*y)]
     """
     memo: dict[Node, Node] = {}
-    for node in topological(roots):
-        memo[node] = mapping[node] if node in mapping else rebuild(node, memo.__getitem__)
+    for node in topological(roots, mapping):
+        if node in mapping:
+            memo[node] = mapping[node]
+        elif all(memo[child] is child for child in children(node)):
+            memo[node] = node
+        else:
+            memo[node] = rebuild(node, memo.__getitem__)
     results = [memo[root] for root in roots]
     if stated.recording():
         stated.note_substitution(roots, mapping, results)
@@ -127,14 +132,19 @@ def gradient(output: Node, wrt: Sequence[Node]) -> list[Node]:
     >>> graph.gradient(x**2 * y, [x, y])
     [Node(2*x*y), Node(x**2)]
     """
+    order, asked = topological([output]), set(wrt)
+    active: set[Node] = set()  # what depends on `wrt`; nothing else hands a derivative on
+    for node in order:
+        if node in asked or any(child in active for child in children(node)):
+            active.add(node)
     adjoint: dict[Node, list[Node]] = {output: [ONE]}
-    for node in reversed(topological([output])):
+    for node in reversed(order):
         if node not in adjoint:
             continue
         total = add(adjoint[node])
         adjoint[node] = [total]
         for child, slope in partials(node):
-            if slope is not ZERO:
+            if child in active and slope is not ZERO:
                 adjoint.setdefault(child, []).append(multiply(total, slope))
     return [add(adjoint[node]) if node in adjoint else ZERO for node in wrt]
 

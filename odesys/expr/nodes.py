@@ -83,22 +83,23 @@ class Node:
 
     def __mul__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else multiply(self, other)
+        return NotImplemented if other is None else _noted("*", self, other, multiply(self, other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else multiply(self, power(other, _MINUS))
+        return NotImplemented if other is None else _noted("/", self, other, multiply(self, power(other, _MINUS)))
 
     def __rtruediv__(self, other: Any) -> Node:
         other = _coerce(other)
-        return NotImplemented if other is None else multiply(other, power(self, _MINUS))
+        return NotImplemented if other is None else _noted("/", other, self, multiply(other, power(self, _MINUS)))
 
     def __pow__(self, exponent: Any) -> Node:
         if isinstance(exponent, Node):
             return symbolic_power(self, exponent)
-        return power(self, Fraction(exponent))
+        whole = Fraction(exponent)
+        return _noted("^", self, whole, power(self, whole))
 
     def __rpow__(self, base: Any) -> Node:
         base = _coerce(base)
@@ -118,6 +119,12 @@ class Node:
         from .sympy_bridge import to_sympy
 
         return f"Node({to_sympy(self)})"
+
+
+def _noted(operation: str, left: Node, right: Any, result: Node) -> Node:
+    if stated.recording():
+        stated.note_form(operation, left, right, result)
+    return result
 
 
 def _difference(left: Node, right: Node) -> Node:

@@ -19,6 +19,7 @@ from .. import stated
 from ..errors import EquationError
 from ..shortening import shortened, some
 from . import graph
+from .derivatives import equation_table
 from .field import BlockField, Field, ScalarField
 from .graph import Node
 from .letters import letter_tex, plain_name
@@ -162,7 +163,11 @@ class System:
             raise EquationError(f"a system is a flow or a map, not {self.kind!r}")
         for name in (*self.names, *self.parameters):
             if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-                raise EquationError(f"{name!r} can not name a state or parameter: use letters, digits and underscores")
+                raise EquationError(
+                    f"{name!r} can not name a state or parameter: use Latin or Greek letters, digits and underscores"
+                )
+            if name == TIME and self.kind == "flow":
+                raise EquationError("t is time and can name neither a state nor a parameter; call it s, or tau")
         twice = [name for name, count in Counter((*self.names, *self.parameters)).items() if count > 1]
         if twice:
             raise EquationError(f"the name {twice[0]} is used twice; states and parameters have names of their own")
@@ -223,7 +228,7 @@ class System:
         >>> System.from_equations({x: y, y: -x}).names
         ('x', 'y')
         """
-        table = _table(equations)
+        table = equation_table(equations)
         names = tuple(plain_name(key) for key in table)
         nodes = tuple(graph.as_node(value) for value in table.values())
         seen = {name: graph.as_node(value) for name, value in (observables or {}).items()}
@@ -618,32 +623,6 @@ class System:
         from ..jit.serialise import system_from_json
 
         return system_from_json(text)
-
-
-def _table(equations: Mapping[Any, Any] | Iterable[Any]) -> dict[str, Any]:
-    """State name -> right-hand side, from a mapping or from equations of SymPy."""
-    pairs = list(equations.items()) if isinstance(equations, Mapping) else []
-    for equation in () if isinstance(equations, Mapping) else equations:
-        left, right = getattr(equation, "lhs", None), getattr(equation, "rhs", None)
-        if left is None or right is None:
-            raise EquationError(f"{equation!r} is no equation; write Eq(x(t).diff(t), ...) or a mapping")
-        if not left.is_Derivative and right.is_Derivative:
-            left, right = right, left
-        pairs.append((left, right))
-    table: dict[str, Any] = {}
-    for key, value in pairs:
-        if getattr(key, "is_Derivative", False):
-            if key.derivative_count != 1:
-                raise EquationError(
-                    f"{key} is a derivative of order {key.derivative_count}; write a system of first order, with a "
-                    f"state for each derivative below it"
-                )
-            key = key.expr
-        name = key.func.__name__ if getattr(key, "args", ()) and not isinstance(key, str) else str(key)
-        if name in table:
-            raise EquationError(f"{name} has two equations")
-        table[name] = value
-    return table
 
 
 def state_vector(system: System, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:

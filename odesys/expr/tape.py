@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,8 +26,8 @@ def children(node: Node) -> tuple[Node, ...]:
     return () if node.op in ("num", "sym") else node.args
 
 
-def topological(roots: Iterable[Node]) -> list[Node]:
-    """All nodes below `roots`, each after its children.
+def topological(roots: Iterable[Node], leaves: Container[Node] = ()) -> list[Node]:
+    """All nodes below `roots`, each after its children; what is below `leaves` only is left out.
 
     >>> from odesys import graph, sym
     >>> graph.topological([graph.exp(sym("x")) + sym("x")])
@@ -42,6 +42,9 @@ def topological(roots: Iterable[Node]) -> list[Node]:
             order.append(node)
         elif node not in seen:
             seen.add(node)
+            if node in leaves:
+                order.append(node)
+                continue
             stack.append((node, True))
             stack.extend((child, False) for child in children(node) if child not in seen)
     return order

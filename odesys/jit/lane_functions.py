@@ -60,23 +60,36 @@ def _one_by_one(name: str, width: int) -> str:
 
 def _exp(width: int) -> str:
     w = LaneWriter(width)
-    z = w.value("%z")
-    z = w.where(z > 710.0, w.number(710.0), w.where(z < -746.0, w.number(-746.0), z))
+    return w.function("lanes_exp", _exponentials(w, w.value("%z"))[0])
+
+
+def _exp_both(width: int) -> str:
+    """e^z and e^-z, each as `_exp` has it bit by bit: rounding is the same on both sides of zero."""
+    w = LaneWriter(width)
+    return w.two_results("lanes_exp_both", *_exponentials(w, w.value("%z"), True))
+
+
+def _exponentials(w: LaneWriter, z: LaneValue, both: bool = False) -> list[LaneValue]:
+    """e^z, and e^-z if both are wanted."""
+    z = w.clamped(z, -746.0, 746.0 if both else 710.0)
     k = w.exact(w.exact(z * (1.0 / math.log(2.0)), "+", SHIFT), "-", SHIFT)
     first = w.fma(-k, LOG2_HIGH, z)
     r = w.fma(-k, LOG2_LOW, first)
     low = w.fma(-k, LOG2_LOW, w.exact(first, "-", r))
     square = r * r
     even, odd = (_polynomial(w, square, [1.0 / math.factorial(j) for j in range(first, 14, 2)]) for first in (2, 3))
-    power = w.exact(w.exact(w.fma(square, w.fma(r, odd, even), low), "+", r), "+", 1.0)
-    half = w.exact(w.exact(k * 0.5, "+", SHIFT), "-", SHIFT)
-    return w.function("lanes_exp", power * _power_of_two(w, half) * _power_of_two(w, k - half))
+    found = []
+    for rest, small, whole in [(r, low, k), (-r, -low, -k)][: 2 if both else 1]:
+        power = w.exact(w.exact(w.fma(square, w.fma(rest, odd, even), small), "+", rest), "+", 1.0)
+        shifted = w.fma(whole, 0.5, w.number(SHIFT + 1023.0))  # a half of it, in its last bits
+        half = w.exact(shifted, "-", SHIFT + 1023.0)
+        found.append(power * _power_of_two(w, shifted) * _power_of_two(w, w.exact(whole - half, "+", SHIFT + 1023.0)))
+    return found
 
 
-def _power_of_two(w: LaneWriter, k: LaneValue) -> LaneValue:
-    """2^k of whole numbers between -1022 and 1023."""
-    bits = w.bits(w.exact(k, "+", SHIFT + 1023.0))
-    return w.from_bits(w.put(f"shl {w.integers} {bits}, {w.whole(52)}"))
+def _power_of_two(w: LaneWriter, shifted: LaneValue) -> LaneValue:
+    """2^k of whole numbers between -1022 and 1023, given as k + SHIFT + 1023."""
+    return w.from_bits(w.put(f"shl {w.integers} {w.bits(shifted)}, {w.whole(52)}"))
 
 
 def _polynomial(w: LaneWriter, z: LaneValue, coefficients: list[float]) -> LaneValue:
@@ -130,7 +143,8 @@ def _cosine(w: LaneWriter, y: LaneValue, low: LaneValue, square: LaneValue) -> L
 
 WRITTEN: dict[str, Callable[[int], str]] = {
     "exp": _exp,
+    "exp_both": _exp_both,
     "sin": lambda width: _circular("sin", 0, width),
     "cos": lambda width: _circular("cos", 1, width),
 }
-assert set(WRITTEN) <= set(LIBRARY)
+assert set(WRITTEN) <= {*LIBRARY, "exp_both"}

@@ -121,6 +121,11 @@ class LaneWriter:
         """The larger of two, as Python has it."""
         return self.where(self.compared("olt", first, second), second, first)
 
+    def clamped(self, a: LaneValue, low: float, high: float) -> LaneValue:
+        """a between two bounds; not-a-number stays."""
+        a = self.where(self.compared("ogt", self.number(low), a), low, a)
+        return self.where(self.compared("olt", self.number(high), a), high, a)
+
     def fma(self, a: LaneValue, b: LaneValue | float, c: LaneValue) -> LaneValue:
         """a b + c with one rounding."""
         return self._intrinsic("fma", a.text, self._of(b), c.text)
@@ -212,6 +217,14 @@ class LaneWriter:
             chosen = self.where(far[0], result, other)
             lines += [*self.lines, f"ret {self.kind} {chosen.text}"]
         return f"define internal {self.kind} @{name}({self.kind} %z) {{\n" + _listed(lines) + "}\n"
+
+    def two_results(self, name: str, first: LaneValue, second: LaneValue) -> str:
+        """A function of %z with two results."""
+        both = f"{{{self.kind}, {self.kind}}}"
+        one = self.put(f"insertvalue {both} undef, {self.kind} {first.text}, 0")
+        two = self.put(f"insertvalue {both} {one}, {self.kind} {second.text}, 1")
+        lines = [*self.lines, f"ret {both} {two}"]
+        return f"define internal {both} @{name}({self.kind} %z) {{\n" + _listed(lines) + "}\n"
 
     def procedure(self, name: str, arguments: str) -> str:
         """The lines as a function that gives nothing."""

@@ -14,6 +14,8 @@ from .lane_text import declarations
 from .llvm import DECLARED, available
 
 _CONSTANT = re.compile(r"(?<![\w%@.])(?:0x[0-9A-F]{16}|\d+\.\d+)\b")
+_OPPOSITE = re.compile(r"(%\w+) = (?:fneg .*|fmul .*0xBFF0000000000000, )(%\w+)$")
+_EXPONENTIAL = re.compile(r"(%\w+) = call .*@lanes_exp\(.* (%\w+)\)$")
 _LIBRARY = re.compile(r"@(?:lib|lanes)_(\w+)\(")
 
 
@@ -40,7 +42,34 @@ def on_lanes(text: str, width: int) -> str:
     body = re.sub(r"@llvm\.(\w+)\.f64\(", rf"@llvm.\1.v{width}f64(", body)
     body = body.replace("@lib_", "@lanes_").replace("define void", "define internal void")
     many = lambda found: "<" + ", ".join([f"double {found.group()}"] * width) + ">"  # noqa: E731
-    return _CONSTANT.sub(many, body)
+    kind = f"<{width} x double>"
+    return "define".join(_CONSTANT.sub(many, _paired(part, kind)) for part in body.split("define"))
+
+
+def _paired(text: str, kind: str) -> str:
+    """The lines of a function with e^x and e^-x computed together wherever it has both."""
+    lines, opposite, places = text.split("\n"), dict[str, str](), dict[str, int]()
+    for k, line in enumerate(lines):
+        if found := _OPPOSITE.search(line):
+            opposite[found.group(1)] = found.group(2)
+        elif found := _EXPONENTIAL.search(line):
+            places[found.group(2)] = k
+    for minus, plus in opposite.items():
+        if minus in places and plus in places:
+            first, second = sorted((places.pop(minus), places.pop(plus)))
+            names = {_argument(lines[k]): lines[k].split("=")[0].strip() for k in (first, second)}
+            pair = f"%pair{plus[1:]}"
+            lines[first] = f"  {pair} = call {{{kind}, {kind}}} @lanes_exp_both({kind} {plus})\n" + "\n".join(
+                f"  {names[a]} = extractvalue {{{kind}, {kind}}} {pair}, {k}" for k, a in enumerate((plus, minus))
+            )
+            lines[second] = ""
+    return "\n".join(lines)
+
+
+def _argument(line: str) -> str:
+    found = _EXPONENTIAL.search(line)
+    assert found is not None
+    return found.group(2)
 
 
 def with_functions(body: str, width: int) -> str:

@@ -12,6 +12,7 @@ import re
 import struct
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -75,17 +76,22 @@ class Address(int):
 
 def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
     """Machine code of assembly, by the effort that suits it."""
+    return compiled_as(text, _PUBLIC.findall(text), lambda: text, effort)
+
+
+def compiled_as(name: str, public: Sequence[str], text: Callable[[], str], effort: str) -> MachineCode:
+    """The same for assembly that is only written where no code of this name is kept; `name` says all it depends on."""
     machine, mark = _machine(effort)
-    key = code_store.key(mark, text)
+    key = code_store.key(mark, name)
     with _LOCK:
         found = _LINKED.get(key)
         if found is None:
             store = code_store.StoredCode(key)
             code = store.read()
             if code is None:
-                code = _object_code(text, effort, machine)
+                code = _object_code(text(), effort, machine)
                 store.write(code)
-            found = _LINKED[key] = _linked(code, text)
+            found = _LINKED[key] = _linked(code, public)
         _RECENT[key] = found
         _RECENT.move_to_end(key)
         while len(_RECENT) > MOST_RECENT:
@@ -93,7 +99,18 @@ def compiled(text: str, effort: str = STRAIGHT) -> MachineCode:
         return found
 
 
+def instructions(text: str, effort: str = STRAIGHT) -> str:
+    """What this machine is told to do, as its own assembly, to be looked at."""
+    machine, _ = _machine(effort)
+    with _LOCK:
+        return str(machine.emit_assembly(_module(text, effort, machine)))
+
+
 def _object_code(text: str, effort: str, machine: Any) -> bytes:
+    return bytes(machine.emit_object(_module(text, effort, machine)))
+
+
+def _module(text: str, effort: str, machine: Any) -> Any:
     from llvmlite import binding
 
     module = binding.parse_assembly(text)
@@ -102,10 +119,10 @@ def _object_code(text: str, effort: str, machine: Any) -> bytes:
         options.inlining_threshold = 0  # copies of functions take longer to compile than they save
         builder = binding.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
-    return bytes(machine.emit_object(module))
+    return module
 
 
-def _linked(code: bytes, text: str) -> MachineCode:
+def _linked(code: bytes, public: Sequence[str]) -> MachineCode:
     """Object code brought to its place, with the functions of the mathematical library it calls."""
     from llvmlite import binding
 
@@ -113,7 +130,7 @@ def _linked(code: bytes, text: str) -> MachineCode:
     builder = binding.JITLibraryBuilder().add_object_img(code)
     for name, address in library.items():
         builder.import_symbol(name, address)
-    for name in _PUBLIC.findall(text):
+    for name in public:
         builder.export_symbol(name)
     return MachineCode(builder.link(linker, f"odesys{next(_NUMBERS)}"))
 
@@ -169,8 +186,9 @@ def _machine(effort: str) -> tuple[Any, str]:
     version = binding.llvm_version_info
     cpu, features = binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
     options = {"cpu": cpu, "features": features, "opt": 0 if effort == LONG else 2, "reloc": "pic"}
+    options["codemodel"] = "small"  # constants are near the code, calls go through stubs
     machine = binding.Target.from_default_triple().create_target_machine(**options)
-    return machine, f"llvmlite {llvmlite.__version__} {version} {machine.triple} {cpu} {features} {effort}"
+    return machine, f"llvmlite {llvmlite.__version__} {version} {machine.triple} {cpu} {features} small {effort}"
 
 
 @cache

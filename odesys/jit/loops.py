@@ -38,6 +38,7 @@ from .loop_kinds import (
     places,
     signature,
 )
+from .loop_meaning import meaning
 
 __all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "prepared", "put", "ready", "settled"]
 
@@ -48,7 +49,8 @@ def ready(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
     """The functions as machine code, to be called with numbers, arrays and addresses of code; else as they are."""
     if not llvm.available():
         return functions
-    code = llvm.compiled(assembly(functions), llvm.LOOPS)
+    names = [function.__name__ for function in functions]
+    code = llvm.compiled_as(meaning(functions), names, lambda: assembly(functions), llvm.LOOPS)
     return tuple(_caller(code.address(function.__name__), *signature(function)) for function in functions)
 
 

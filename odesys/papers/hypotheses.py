@@ -8,20 +8,20 @@ the ratio of what is there to what is needed, so that a violated one says by wha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from math import isfinite
 from numbers import Rational
 from typing import Any
 
 from ..errors import OdesysError
 from ..exact.balls import ball_around
 from ..reduce.natural_points import natural_margin
-from ..sentences import say_number, say_point
-from ..verdicts import Point
+from ..sentences import say_number, say_point, say_shortfall
+from ..verdicts import Point, Shortfall
 
 Margin = Callable[[Mapping[str, Any]], Any]
 DOMAINS = ("real", "positive", "nonnegative", "unit", "whole")
@@ -139,15 +139,19 @@ class Hypothesis:
         """Whether it holds at a point, and by how much, in words."""
         what = f"({self.number}) {self.name}" if self.number else self.name
         holds = self.holds(point)
+        if not holds:
+            return f"{what}: violated {say_shortfall(self.shortfall(point))}"
         if self.ratio is None:
-            margin = self.at(point)
-            return f"{what}: " + (
-                f"holds with a margin of {say_number(margin)}" if holds else f"violated by {say_number(-margin)}"
-            )
+            return f"{what}: holds with a margin of {say_number(self.at(point))}"
+        return f"{what}: holds with a factor {self.ratio_at(point):.3g} to spare"
+
+    def shortfall(self, point: Point) -> Shortfall:
+        """How far it is from holding at a point; infinite where no constant would help."""
+        margin = -self.at(point)
+        if self.ratio is None:
+            return Shortfall(margin)
         ratio = self.ratio_at(point)
-        if holds:
-            return f"{what}: holds with a factor {ratio:.3g} to spare"
-        return f"{what}: violated " + (f"by a factor {1 / ratio:.3g}" if ratio > 0 else "whatever the constant")
+        return Shortfall(margin, 1 / ratio if ratio > 0 else math.inf)
 
     def as_json(self) -> dict[str, str]:
         """The documented fields."""
@@ -281,7 +285,7 @@ def admit(point: Point, hypotheses: Iterable[Hypothesis]) -> Point:
     odesys.papers.hypotheses.OutsideHypotheses: omega = -1 is outside the hypothesis 'omega is positive' ...
     """
     for name, value in point.items():
-        if isinstance(value, float) and not isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             raise OutsideHypotheses(f"the point has {name} = {value}, which is no number", name=name, margin=None)
     for hypothesis in hypotheses:
         if not hypothesis.holds(point):
@@ -318,8 +322,8 @@ def violated(hypotheses: Iterable[Hypothesis], point: Point) -> list[str]:
     return [hypothesis.say(point) for hypothesis in hypotheses if not hypothesis.holds(point)]
 
 
-def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[str, float]:
-    r"""What is still violated at the end of a path into a regime, and by how much (-margin).
+def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[str, Shortfall]:
+    r"""What is still violated at the end of a path into a regime, and by how much.
 
     Along the path every margin of an asymptotic hypothesis must grow; all other hypotheses must hold at every point.
 
@@ -332,20 +336,22 @@ def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[st
 
     Returns
     -------
-    dict[str, float]
-        By name, how far a hypothesis is from holding at the end.
+    dict[str, Shortfall]
+        By name, how far a hypothesis is from holding at the end: its slack, and the factor where it has a ratio.
 
     Examples
     --------
-    >>> wide = Hypothesis("m is large", r"m \\gtrsim n^2", lambda p: p["m"] / p["n"] ** 2 - 1, asymptotic=True)
-    >>> approach([{"m": 10, "n": 10}, {"m": 50, "n": 10}], [wide])
-    {'m is large': 0.5}
+    >>> wide = Hypothesis.from_ratio(
+    ...     "2", "m is large", r"m \\gtrsim n^2", lambda p: p["m"] / p["n"] ** 2, asymptotic=True
+    ... )
+    >>> approach([{"m": 10, "n": 10}, {"m": 25, "n": 10}], [wide])
+    {'m is large': Shortfall(by=0.75, factor=4.0)}
     """
     if len(path) < 2:
         raise OutsideHypotheses("a path into a regime has at least two points", name="", margin=None)
     for point in path:
         admit(point, [hypothesis for hypothesis in hypotheses if not hypothesis.asymptotic])
-    left: dict[str, float] = {}
+    left: dict[str, Shortfall] = {}
     for hypothesis in hypotheses:
         if not hypothesis.asymptotic:
             continue
@@ -358,7 +364,7 @@ def approach(path: Sequence[Point], hypotheses: Sequence[Hypothesis]) -> dict[st
                 margin=margins,
             )
         if margins[-1] < 0:
-            left[hypothesis.name] = -margins[-1]
+            left[hypothesis.name] = hypothesis.shortfall(path[-1])
     return left
 
 

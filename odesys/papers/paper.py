@@ -342,6 +342,8 @@ class Paper:
         The figure that its page opens with; the first one where none is named.
     default : str, optional
         The system that is derived where none is named.
+    meanings : Mapping[str, str], optional
+        What each system is, in a few words.
 
     Examples
     --------
@@ -366,6 +368,7 @@ class Paper:
     seeds: int = 8
     main_figure: str = ""  # id of the figure that its page opens with; the first one where none is named
     default: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)  # what each system is, in a few words
 
     def __post_init__(self) -> None:
         for what, names in {"a paper": (self.name,), "a system": self.systems, "a figure": self.figures}.items():
@@ -410,7 +413,7 @@ class Paper:
     def of_package(
         cls,
         package: str,
-        systems: Sequence[str],
+        systems: Sequence[str] | Mapping[str, str],
         protocols: Sequence[str],
         figures: Mapping[str, str],
         long: Collection[str] = (),
@@ -428,8 +431,8 @@ class Paper:
         ----------
         package : str
             Its full name, which ends in the name of the paper.
-        systems : Sequence[str]
-            Names of its systems.
+        systems : Sequence[str] | Mapping[str, str]
+            Names of its systems; with what each is, in a few words.
         protocols : Sequence[str]
             Names of its protocols.
         figures : Mapping[str, str]
@@ -475,6 +478,7 @@ class Paper:
             figures=drawn,
             compare=load_later(f"{package}.compare", "compare"),
             book=book,
+            meanings=dict(systems) if isinstance(systems, Mapping) else {},
             **fields,
         )
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..verdicts import Corrected, Evidence, Proof, Regime, Seeds, Tolerance, Verdict, Witness
+from ..verdicts import Corrected, Evidence, Proof, Regime, Seeds, Shortfall, Tolerance, Verdict, Witness
 
-_RECORDS = {kind.__name__: kind for kind in (Verdict, Corrected, Proof, Regime, Seeds, Tolerance, Witness)}
+_KINDS = (Verdict, Corrected, Proof, Regime, Seeds, Shortfall, Tolerance, Witness)
+_RECORDS = {kind.__name__: kind for kind in _KINDS}
 _TAG = "~"
 
 

@@ -104,6 +104,7 @@ def describe(paper: Paper) -> dict[str, Any]:
             {"name": p.name, "default": p.default, "type": p.kind.__name__, "help": p.help} for p in paper.parameters
         ],
         "systems": list(paper.systems),
+        "system_meanings": dict(paper.meanings),
         "default_system": paper.default,
         "protocols": list(paper.protocols),
         "claims": paper.claims(),

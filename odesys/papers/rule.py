@@ -183,8 +183,9 @@ def _path_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:
         yield str(error)
         return
     said = verdict.regime.violated if verdict.regime else {}
-    if set(said) != set(left) or any(abs(said[name] - left[name]) > 1e-9 * left[name] for name in left):
-        yield f"it says {dict(said)} is left at the end of its path, which leaves {left}"
+    if set(said) != set(left) or any(abs(said[name].by - left[name].by) > 1e-9 * left[name].by for name in left):
+        found, told = (", ".join(f"{name} by {short.by:.4g}" for name, short in each.items()) for each in (left, said))
+        yield f"it says that {told or 'nothing'} is left at the end of its path, which leaves {found or 'nothing'}"
 
 
 def _failure_problems(claim: Claim, verdict: Verdict) -> Iterator[str]:

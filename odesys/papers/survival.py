@@ -27,13 +27,11 @@ def with_survival(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[Outcome]
     A theorem of which something below was not run has no answer: `stands` is None. A repair of ours counts with all it
     rests on itself.
     """
-    import networkx as nx
-
     graph, found = book.proof_graph(), {outcome.claim.id: outcome for outcome in outcomes}
     repaired = _repairs(outcomes)
     done = []
     for outcome in outcomes:
-        below = [id for id in book.ids() if id in nx.ancestors(graph, outcome.claim.id)]
+        below = _below(book, graph, outcome.claim.id)
         failed = tuple(id for id in below if id in found and found[id].verdict.as_stated == FAILS)
         stands = None
         if outcome.claim.main:
@@ -57,13 +55,11 @@ def standing_so_far(book: ClaimBook, outcomes: Sequence[Outcome]) -> dict[str, S
 
     A failure that a claim repairs which did not run waits for that claim.
     """
-    import networkx as nx
-
     graph, found = book.proof_graph(), {outcome.claim.id: outcome for outcome in outcomes}
     repaired, answers = _repairs(outcomes), {}
     waiting = {id: claim.id for claim in book if claim.id not in found for id in claim.repairs if id not in repaired}
     for claim in (claim for claim in book if claim.main):
-        below = [*(id for id in book.ids() if id in nx.ancestors(graph, claim.id)), claim.id]
+        below = [*_below(book, graph, claim.id), claim.id]
         failed = [id for id in below if id in found and found[id].verdict.as_stated == FAILS]
         needed = _needed(book, graph, below, failed, repaired)
         needed += [waiting[id] for id in failed if id in waiting]
@@ -71,6 +67,14 @@ def standing_so_far(book: ClaimBook, outcomes: Sequence[Outcome]) -> dict[str, S
         missing = tuple(id for id in dict.fromkeys(needed) if id not in found)
         answers[claim.id] = SoFar(max(settled, key=STANDS.index, default=AS_PRINTED), missing)
     return answers
+
+
+def _below(book: ClaimBook, graph: nx.DiGraph, id: str) -> list[str]:
+    """The claims that one rests on, in the order of the book."""
+    import networkx as nx
+
+    ancestors = nx.ancestors(graph, id)
+    return [other for other in book.ids() if other in ancestors]
 
 
 def _needed(

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
@@ -25,6 +26,7 @@ from ..errors import IntegrationError, OdesysError
 from ..expr import gc_pause
 from ..stated import recorded
 from ..terminal import Progress
+from ..threads import one_thread
 from ..verdicts import Verdict, Witness, without_statements
 from .claims import CheckError, Claim, ClaimBook
 from .draw import OWN_DRAW, Draw
@@ -59,6 +61,24 @@ class Answer:
     proof: ProofFile | None = None
 
 
+_ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
+
+
+@contextmanager
+def at_most(workers: int) -> Iterator[None]:
+    """Inside, no more processes are started than this, whatever the machine has.
+
+    >>> with at_most(1):
+    ...     available_cores()
+    1
+    """
+    token = _ALLOWED.set(workers)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
 def available_cores() -> int:
     """Processors this process may use.
 
@@ -72,7 +92,8 @@ def available_cores() -> int:
     >>> available_cores() >= 1
     True
     """
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(found, _ALLOWED.get() or found)
 
 
 def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False) -> list[Task]:
@@ -205,7 +226,8 @@ def process_pool(workers: int, start: str = "spawn") -> Iterator[ProcessPoolExec
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context(start), _start_worker)
     try:
-        yield pool
+        with one_thread():  # processes start when work comes
+            yield pool
     except BaseException:
         # not cancelled first: the pool's own thread would then complain about futures that are neither open nor done
         for process in set(multiprocessing.active_children()) - before:

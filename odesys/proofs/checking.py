@@ -21,7 +21,7 @@ from ..files import write_text
 from ..jit.code_store import cache_folder
 
 SECONDS, MEMORY = 120, 3 * 2**30  # of one file
-PACKAGES = "coq libcoq-coquelicot"
+PACKAGES = "coq libcoq-coquelicot libcoq-interval"
 WITHOUT_COQ = (
     f"Coq was not found, so the files were written and not checked; on Debian: apt install {PACKAGES}, "
     f"then again with the same options, or coqc -R . Odesys FILE.v in the folder"
@@ -35,6 +35,9 @@ AXIOMS_OF_THE_REALS = frozenset(
         "Classical_Prop.classic",
     }
 )
+# the whole numbers of 63 bits that the kernel computes with, and what is said of them: enclosures of numbers use them
+MACHINE_NUMBERS = ("PrimInt63.", "Uint63.")
+MACHINE = "whole numbers of 63 bits (PrimInt63, Uint63)"
 PRELUDE, DERIVATIVES = "prelude.v", "derivatives.v"
 NEEDS_DERIVATIVES = "prelude derivatives."  # in the head of a file
 COQUELICOT = "derivatives need Coquelicot; on Debian: apt install libcoq-coquelicot"
@@ -140,8 +143,10 @@ def _run(folder: Path, name: str) -> Checked:
     seconds = round(time.perf_counter() - before, 2)
     if said.returncode != 0:
         return Checked(name, False, seconds, (), _reason(folder / name, said), coq_version())
-    axioms = read_axioms(said.stdout)
-    strange = [axiom for axiom in axioms if axiom not in AXIOMS_OF_THE_REALS]
+    found = read_axioms(said.stdout)
+    machine = (MACHINE,) if any(axiom.startswith(MACHINE_NUMBERS) for axiom in found) else ()
+    axioms = (*(axiom for axiom in found if not axiom.startswith(MACHINE_NUMBERS)), *machine)
+    strange = [axiom for axiom in axioms if axiom not in {*AXIOMS_OF_THE_REALS, *machine}]
     why = f"rests on {', '.join(strange)}, which is no axiom of the reals" if strange else ""
     return Checked(name, not strange, seconds, axioms, why, coq_version())
 

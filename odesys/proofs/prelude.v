@@ -1,6 +1,6 @@
 (* What the files of proofs share: functions that are not in the library, and tactics for signs.
    Nothing is assumed here: there is no Axiom and no Admitted. *)
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Psatz.
 Open Scope R_scope.
 
 Definition sigmoid (x : R) : R := / (1 + exp (- x)).
@@ -45,8 +45,13 @@ Proof. intros a b E. rewrite E. apply exp_Ropp. Qed.
 Lemma sqrt_positive_square : forall x, 0 < x -> sqrt x * sqrt x = x.
 Proof. intros x H. apply sqrt_sqrt. lra. Qed.
 
+Lemma sqrt_is : forall x y, 0 < y -> y * y = x -> sqrt x = y.
+Proof. intros x y P E. subst x. apply sqrt_square. lra. Qed.
+
 Lemma plus_positive : forall a b, 0 < a -> 0 <= b -> 0 < a + b. Proof. intros; lra. Qed.
 Lemma positive_plus : forall a b, 0 <= a -> 0 < b -> 0 < a + b. Proof. intros; lra. Qed.
+Lemma less_by_gap : forall a b g, g = b - a -> 0 < g -> a < b. Proof. intros; lra. Qed.
+Lemma at_most_by_gap : forall a b g, g = b - a -> 0 <= g -> a <= b. Proof. intros; lra. Qed.
 Lemma nonzero_positive : forall a, 0 < a -> a <> 0. Proof. intros; lra. Qed.
 
 (* signs that can be read off *)
@@ -83,10 +88,23 @@ Ltac by_factor :=
       apply Rmult_integral_contrapositive_currified; assumption
   end.
 
+Ltac by_multiple :=
+  match goal with H : ?d <> 0 |- ?x <> 0 => let E := fresh in intro E; apply H; lra end.
+
+(* or what stands above the fraction bar of a known divisor, but for a number *)
+Ltac by_numerator :=
+  match goal with
+  | H : ?m <> 0 |- ?x <> 0 =>
+      let E := fresh in intro E; apply H; field_simplify_eq;
+      [ lra | repeat match goal with |- _ /\ _ => split end; first [ assumption | by_multiple | by_factor ] .. ]
+  end.
+
 Ltac nonzero :=
   repeat match goal with |- _ /\ _ => split end;
   try assumption;
   try solve [ apply nonzero_positive; pos ];
   try solve [ lra ];
   try solve [ apply not_eq_sym; assumption ];
-  try solve [ by_factor ].
+  try solve [ by_multiple ];
+  try solve [ by_factor ];
+  try solve [ by_numerator ].

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import isqrt, lcm
 
 from ..exact.expansion import factors, linear_terms
 from ..exact.rewriting import Rewriter
@@ -74,7 +75,9 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
         found.rewritten = rewriter(roots)
     except ZeroDivisionError:
         raise NotExported("a divisor vanishes") from None
-    real = _Real(rewriter)
+    fine = _Fine(rewriter)
+    found.rewritten = [fine(node) for node in found.rewritten]
+    real = _Real(rewriter, fine)
     for node in _outermost(roots):
         if node.op == "sym":
             found.symbol(node)
@@ -85,7 +88,7 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
         if node.op == "mul":
             _square_root(found, node)
             continue
-        expressed = rewriter._memo[node]
+        expressed = fine(rewriter._memo[node])
         if real(expressed) is node and expressed.op == "sym":
             found.variable(node, text)
             found.meaning[expressed] = node
@@ -141,6 +144,8 @@ def _square_root(found: Atoms, node: Node) -> None:
     section = found.section
     text = section.writer(base)
     fact = section.lemma(f"0 < {text}", f"{section.opened(base)}pos.", "p")
+    if _product_of_roots(found, node, base):
+        return
     for each in _outermost([base]):
         if each.op == "sym":
             found.symbol(each)
@@ -152,11 +157,89 @@ def _square_root(found: Atoms, node: Node) -> None:
     found.premise(f"{name} * {name} = {inner(base)}", f"(sqrt_positive_square _ {fact})")
 
 
+def _product_of_roots(found: Atoms, node: Node, base: Node) -> bool:
+    """A square root of a product of positive factors as the product of their roots; False where there is one factor."""
+    section = found.section
+    terms = linear_terms(base)
+    if len(terms) != 1:
+        return False
+    ((coefficient, term),) = terms
+    known = factors(term) if term is not graph.ONE else ()
+    if coefficient == 1 and len(known) < 2 and all(abs(e) == 1 for _, e in known):
+        return False
+    if any(e.denominator > 1 or not section.is_positive(b) for b, e in known):
+        return False
+    size = [Fraction(isqrt(coefficient.numerator), isqrt(coefficient.denominator))]
+    if size[0] ** 2 != coefficient:
+        return False
+    parts = [graph.num(size[0])]
+    for factor, exponent in known:
+        whole, odd = divmod(exponent, 2)
+        parts.append(graph.power(factor, Fraction(whole)))
+        if odd:
+            root = graph.power(factor, Fraction(1, 2))
+            parts.append(root)
+            _square_root(found, root)
+    for each in _outermost(parts):
+        if each.op == "sym":
+            found.symbol(each)
+    whole_text = " * ".join(section.writer(part) for part in parts)
+    squares = [k for k, part in enumerate(parts) if is_root(part)]
+    asserts = ""
+    for j, k in enumerate(squares):
+        under = parts[k].args[0][0]
+        sure = section.lemma(f"0 < {section.writer(under)}", f"{section.opened(under)}pos.", "p")
+        asserts += f"assert (Q{j} := sqrt_positive_square _ {sure}); "
+    use = f" | field [{' '.join(f'Q{j}' for j in range(len(squares)))}]; nonzero" if squares else ""
+    proof = f"{asserts}apply sqrt_is; {section.opened(base, *parts)}[ pos | first [ ring | field; nonzero{use} ] ]."
+    fact = section.lemma(f"(sqrt {section.writer(base)}) = ({whole_text})", proof, "r")
+    inner = Writer(section.symbols, dict(found.inside))
+    name = found.variable(node, f"(sqrt {section.writer(base)})")
+    found.premise(f"{name} = ({' * '.join(inner(part) for part in parts)})", fact)
+    return True
+
+
+class _Fine:
+    """Expressions in atoms, with a finer atom e^(x/q) in place of e^x where roots of it occur: all powers are whole."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        degrees: dict[Node, int] = {}
+        for node in graph.topological(rewriter._memo.values()):
+            for base, exponent in node.args if node.op == "mul" else ():
+                if exponent.denominator > 1 and rewriter.meaning.get(base, ("",))[0] == "exp":
+                    degrees[base] = lcm(degrees.get(base, 1), exponent.denominator)
+        self.atoms: dict[Node, tuple[Node, int]] = {}
+        for atom, degree in degrees.items():
+            argument = rewriter.meaning[atom][1]
+            finer = graph.sym(f"{atom.args[0]}/{degree}")
+            rewriter.meaning[finer] = ("exp", graph.multiply(graph.num(Fraction(1, degree)), argument))
+            self.atoms[atom] = finer, degree
+
+    def __call__(self, node: Node) -> Node:
+        """The same expression in finer atoms."""
+        memo: dict[Node, Node] = {}
+        for each in graph.topological([node]) if self.atoms else ():
+            if each in self.atoms:
+                finer, degree = self.atoms[each]
+                memo[each] = graph.power(finer, Fraction(degree))
+            elif each.op == "mul":
+                memo[each] = graph.multiply(*(self._factor(b, e, memo) for b, e in each.args))
+            else:
+                memo[each] = graph.rebuild(each, memo.__getitem__)
+        return memo.get(node, node)
+
+    def _factor(self, base: Node, exponent: Fraction, memo: dict[Node, Node]) -> Node:
+        if base in self.atoms:
+            finer, degree = self.atoms[base]
+            return graph.power(finer, exponent * degree)
+        return graph.power(memo[base], exponent)
+
+
 class _Real:
     """Atoms of a rewriter as the functions they stand for."""
 
-    def __init__(self, rewriter: Rewriter) -> None:
-        self.rewriter = rewriter
+    def __init__(self, rewriter: Rewriter, fine: _Fine) -> None:
+        self.rewriter, self.fine = rewriter, fine
 
     def __call__(self, node: Node) -> Node:
         atoms = [a for a in graph.topological([node]) if a in self.rewriter.meaning]
@@ -182,8 +265,9 @@ def _expressed(section: Section, rewriter: Rewriter, real: _Real, node: Node, ex
         raise NotExported(f"what is known of the function {node.op} is not exported yet")
     fact = _exponential(section, rewriter, real, argument)
     put = f"rewrite !{fact}; " if fact != "eq_refl" else ""
+    own = section.writer.names.get(node, "").strip("(").split()[:1]
     proof = (
-        f"unfold {THROUGH[node.op]}; rewrite ?(exp_Ropp {section.writer(argument)}); {put}"
+        f"unfold {', '.join([*own, THROUGH[node.op]])}; rewrite ?(exp_Ropp {section.writer(argument)}); {put}"
         f"repeat match goal with |- context [exp ?t] => "
         f"let P := fresh in assert (P := exp_pos t); revert P; generalize (exp t); intros end; field; nonzero."
     )
@@ -198,7 +282,7 @@ def _in_atoms(section: Section, real: _Real, expressed: Node) -> str:
 
 def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: Node) -> str:
     """A lemma: the exponential of a sum is the product of powers of exponentials of its terms."""
-    new = rewriter._rules["exp"](rewriter.normal(rewriter._memo[argument]))
+    new = real.fine(rewriter._rules["exp"](rewriter.normal(rewriter._memo[argument])))
     terms: list[tuple[int, str]] = []
     for coefficient, term in linear_terms(new):
         if coefficient != 1 or len(linear_terms(new)) > 1:
@@ -223,11 +307,14 @@ def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: No
 def related_term(section: Section, left: Node, right: Node) -> str:
     """A proof term of an equality with what is known of the functions in it."""
     found = atoms_of(section, [left, right])
+    for name in sorted(section.positive):
+        if graph.sym(name) in found.inside:
+            found.premise(f"0 < {found.inside[graph.sym(name)]}", f"{section.symbols[name]}_positive")
     writer = Writer(section.symbols, dict(found.inside))
     divisors = divisors_of([left, right])
     conditions = [f"{writer(divisor)} <> 0" for divisor in divisors]
     facts = [section.nonzero(divisor) for divisor in divisors]
-    squares = [k for k, known in enumerate(found.known) if " * " in known and known.split(" = ")[0].count("*") == 1]
+    squares = [k for k, known in enumerate(found.known) if known.split(" = ")[0].count("*") == 1]
     names = [f"K{k}" for k in range(len(found.known))]
     forall = f"forall {' '.join(found.variables)} : R, " if found.variables else ""
     statement = forall + " -> ".join([*found.known, *conditions, f"{writer(left)} = {writer(right)}"])

@@ -32,6 +32,7 @@ class Section:
         self.positive, self.nonnegative = set(positive), set(nonnegative)
         self.lemmas: list[str] = []  # with their proofs, in order
         self.hypotheses: dict[str, str] = {}  # by name, what the statements assume besides signs of symbols
+        self.needs: set[str] = set()  # libraries beyond those of every file
         self._nonzero: dict[Node, str] = {}
         self._known: dict[str, str] = {}
         self._count = 0
@@ -50,9 +51,9 @@ class Section:
         self.lemmas.append(f"Lemma {name} : {statement}.\n{start} {proof} Qed.")
         return name
 
-    def opened(self, node: Node) -> str:
-        """A tactic that unfolds the definitions below a node."""
-        names = [self.writer.names[each] for each in graph.topological([node]) if each in self.writer.names]
+    def opened(self, *nodes: Node) -> str:
+        """A tactic that unfolds the definitions below some nodes."""
+        names = [self.writer.names[each] for each in graph.topological(nodes) if each in self.writer.names]
         heads = dict.fromkeys(name.strip("(").split()[0] for name in names)  # a name may come with its arguments
         return f"cbv beta delta [{' '.join(heads)}]; " if names else ""
 
@@ -166,8 +167,17 @@ class Section:
         term = self.algebra(outline, lambda texts: f"{texts[0]} = {number(size)} * {texts[1]}")
         return Twin(other, False, f"(step_scaled {number(size)} _ _ ltac:(lra) {term})")
 
-    def algebra(self, found: Outline, statement: Callable[[list[str]], str], extra: Sequence[Extra] = ()) -> str:
-        """A lemma about an outline, for all values of its symbols, and the term that applies it to the closed parts."""
+    def algebra(
+        self,
+        found: Outline,
+        statement: Callable[[list[str]], str],
+        extra: Sequence[Extra] = (),
+        divided_by: Sequence[Node] = (),
+    ) -> str:
+        """A lemma about an outline, for all values of its symbols, and the term that applies it to the closed parts.
+
+        The statement divides by the roots in `divided_by`, too.
+        """
         seen = found.open_nodes()
         closed = {n: f"c{k}" for k, n in enumerate(n for n in seen if n.op == "sym" or n in found.closed)}
         variables, values = list(closed.values()), [self.writer(node) for node in closed]
@@ -180,6 +190,10 @@ class Section:
             for b, e in node.args
             if e < 0
         }
+        for root in divided_by:
+            whole = root in closed or root.op != "mul"
+            pairs = [(root, Fraction(1))] if whole else [(b, e) for b, e in root.args]
+            divisors |= {(root_parts(b, e)[0] if e.denominator > 1 else b): None for b, e in pairs if b.op != "num"}
         conditions = [f"{writer(divisor)} <> 0" for divisor in divisors]
         facts = [self.nonzero(divisor) for divisor in divisors]
         quantified = [*(each.variable for each in extra), *variables]

@@ -16,15 +16,18 @@ from .terms import NotExported, Writer, number
 LIMIT = 100_000
 
 
-def positive_term(section: Section, node: Node) -> str:
-    """A proof term of ``0 < node``."""
+def positive_term(section: Section, node: Node, weak: bool = False) -> str:
+    """A proof term of ``0 < node``, or of ``0 <= node``."""
     text = section.writer(node)
+    if node.op == "num":
+        return section.lemma(f"0 {'<=' if weak else '<'} {text}", "lra.", "p")
     if section.is_positive(node) and "sigmoid" not in text:
-        return section.lemma(f"0 < {text}", f"{section.opened(node)}pos.", "p")
-    return _by_coefficients(section, node)
+        found = section.lemma(f"0 < {text}", f"{section.opened(node)}pos.", "p")
+        return f"(Rlt_le _ _ {found})" if weak else found
+    return _by_coefficients(section, node, weak)
 
 
-def _by_coefficients(section: Section, node: Node) -> str:
+def _by_coefficients(section: Section, node: Node, weak: bool) -> str:
     """Over one denominator, with coefficients of one sign above and below."""
     found = atoms_of(section, [node])
     rewriter = Rewriter(section.positive)
@@ -82,9 +85,10 @@ def _by_coefficients(section: Section, node: Node) -> str:
     premises = " ".join(f"K{k}" for k in range(len(known)))
     proof = f"intros {' '.join([*found.variables, *extra])} {premises}; "
     proof += "".join(f"rewrite ?K{k} in *; " for k in equations)
-    proof += f"match goal with |- 0 < ?x => replace x with ({top} * / {bottom}) by (field; nonzero) end; "
-    proof += "apply Rmult_lt_0_compat; [ pos | apply Rinv_0_lt_compat; pos ]."
-    name = section.lemma(forall + " -> ".join([*known, f"0 < {body}"]), proof, "a")
+    sign, rule, reach = ("<=", "Rmult_le_pos", "nonneg") if weak else ("<", "Rmult_lt_0_compat", "pos")
+    proof += f"match goal with |- 0 {sign} ?x => replace x with ({top} * / {bottom}) by (field; nonzero) end; "
+    proof += f"apply {rule}; [ {reach} | {'apply Rlt_le, ' if weak else 'apply '}Rinv_0_lt_compat; pos ]."
+    name = section.lemma(forall + " -> ".join([*known, f"0 {sign} {body}"]), proof, "a")
     return f"({' '.join([name, *(f'({v})' for v in (*found.values, *values)), *facts])})"
 
 

@@ -13,7 +13,7 @@ from ..expr import graph
 from ..expr.graph import ONE, ZERO, Node
 from ..stated import Substituted
 from .section import Extra, Section
-from .strategy import Outline, at_residues, choose, root_parts
+from .strategy import Outline, at_residues, choose, is_root, root_parts
 from .terms import NotExported, Writer, definitions, function, number
 
 
@@ -108,18 +108,45 @@ class Steps:
             raise NotExported("a step of a substitution is not closed by algebra")
         extra = [Extra(f"y{k}", k, self.writer(part), self.fact[part]) for k, part in enumerate(parts)]
         inside = Writer({}, {part: f"y{k}" for k, part in enumerate(parts)})
-        term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra)
+        below = {self._factor(b, e) for b, e in node.args if e < 0} if node.op == "mul" else set()
+        divided_by = [image for part, image in zip(parts, images, strict=True) if part in below]
+        term = self.section.algebra(found, lambda texts: f"{inside.body(node)} = {texts[-1]}", extra, divided_by)
         return self._kept(node, term)
 
     def _factor(self, base: Node, exponent: Fraction) -> Node:
-        """A factor, or the root of which it is a power; nothing may be put under a root."""
+        """A factor, or the root of which it is a power."""
         if exponent.denominator == 1:
             return base
-        if self.image[base] is not base:
-            raise NotExported("values are put under a root, which is not exported yet")
         root, _ = root_parts(base, exponent)
-        self.image[root], self.fact[root] = root, "eq_refl"
+        if root in self.fact:
+            return root
+        inner = self.image[base]
+        if inner is base:
+            self.image[root], self.fact[root] = root, "eq_refl"
+            return root
+        if exponent.denominator > 2:
+            raise NotExported("values are put under a root that is no square root, which is not exported yet")
+        image = self.image[root] = graph.power(inner, Fraction(1, 2))
+        fact = f"(f_equal sqrt {self.fact[base]})"
+        if not (is_root(image) and image.args[0][0] is inner):
+            fact = f"(eq_trans {fact} {self._square_root(inner, image)})"
+        self.fact[root] = self._kept(root, fact)
         return root
+
+    def _square_root(self, square: Node, root: Node) -> str:
+        """A square root that the engine has as something else: positive, and with the right square."""
+        section = self.section
+        if not section.is_positive(root):
+            raise NotExported("a square root of something whose sign is not known")
+        text, whole = section.writer(root), section.writer(square)
+        opened = section.opened(root, square)
+        sure = section.lemma(f"0 < {text}", f"{opened}pos.", "p")
+        roots = {b for n in graph.topological([root, square]) if is_root(n) for b, _ in n.args}
+        known = [section.lemma(f"0 < {section.writer(b)}", f"{section.opened(b)}pos.", "p") for b in sorted(roots)]
+        facts = "".join(f"assert (Q{k} := sqrt_positive_square _ {fact}); " for k, fact in enumerate(known))
+        use = f" | field [{' '.join(f'Q{k}' for k in range(len(known)))}]; nonzero" if known else ""
+        same = section.lemma(f"{text} * {text} = {whole}", f"{facts}{opened}first [ ring | field; nonzero{use} ].", "q")
+        return f"(sqrt_is _ _ {sure} {same})"
 
     def _given(self, node: Node) -> str:
         """A part that was given a value, such as a gate: a hypothesis, unless the values decide it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from ..stated import EQUAL, Stated, Substituted
+from .comparisons import SIGNS, assumed_term, compared_term, premises
+from .forms import Form, form_nodes, form_term, written_forms
+from .handed import as_nodes
 from .section import Section
 from .steps import Maps, Steps, values_used
 from .terms import NotExported, definitions, identifiers
@@ -36,6 +40,11 @@ class Side:
     node: Node
     body: Node | None = None
     values: Mapping[Node, Node] = field(default_factory=dict)
+    form: Form | None = None  # how it was written, where both sides are one expression
+
+    def nodes(self) -> list[Node]:
+        """Everything that is written down for it."""
+        return [self.node, *self.values.values(), *(() if self.form is None else form_nodes(self.form))]
 
 
 def comment(*lines: str) -> str:
@@ -48,7 +57,7 @@ def comment(*lines: str) -> str:
 def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
     """The file of statements, proved by scripts; what can not be exported is left out, with the reason."""
     left_out: list[str] = []
-    chosen = list(statements)
+    chosen = [as_nodes(each) for each in statements]
     while chosen:
         text, counted, problems = _file(title, chosen)
         if not problems:
@@ -70,11 +79,12 @@ def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict
     if problems:
         return "", {}, problems
     maps = Maps(side.body for pair in sides for side in pair if side.body is not None)
-    roots = [node for pair in sides for side in pair for node in (side.node, *side.values.values())]
+    roots = [node for pair in sides for side in pair for node in side.nodes()]
+    roots += [node for each in statements for x, _, y in each.where for node in (x, y)]
     names = identifiers(graph.symbols(roots) | set(maps.symbols))
     titles = {node: f"{title}, as derived" for node, title in stated.titles.items()}
     texts = [HEAD, comment(*title), maps.text(names, titles)]
-    counted: dict[str, Any] = {"steps": 0, "same": 0}
+    counted: dict[str, Any] = {"steps": 0, "same": 0, "needs": set()}
     proofs: dict[int, str] = {}
     groups = _without_conflict(sides)
     for number, group in enumerate(groups, start=1):
@@ -83,6 +93,8 @@ def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict
         problems |= failed
         texts += [f"Module {module}", text, f"End {module}"] if module else [text]
         proofs |= {k: f"{module}claim_{k + 1}" for k in group}
+    if counted["needs"]:
+        texts.insert(1, "From Interval Require Import Tactic.\n")
     texts.append(f"\nDefinition all_claims := ({', '.join(proofs[k] for k in sorted(proofs))}).")
     texts.append("Print Assumptions all_claims.\n")
     return "\n".join(texts), counted, problems
@@ -115,7 +127,8 @@ def _section(
     """Variables, hypotheses, definitions and theorems of some statements, and which of them have no script."""
     positive = {name for k in group for name in statements[k].positive}
     nonnegative = {name for k in group for name in statements[k].nonnegative} - positive
-    roots = [node for k in group for side in sides[k] for node in (side.node, *side.values.values())]
+    roots = [node for k in group for side in sides[k] for node in side.nodes()]
+    roots += [node for k in group for x, _, y in statements[k].where for node in (x, y)]
     used = sorted(graph.symbols(roots) | set(maps.symbols))
     writer, bodies = definitions(roots, names)
     section = Section(writer, positive, nonnegative)
@@ -127,6 +140,7 @@ def _section(
             main.append(_statement(section, maps, k + 1, statements[k], sides[k], counted))
         except NotExported as error:
             problems[k] = str(error)
+    counted["needs"] |= section.needs
     texts = ["Section statements."]
     if used:
         texts.append(f"Variables {' '.join(names[name] for name in used)} : R.")
@@ -152,7 +166,19 @@ def _sides(each: Stated) -> tuple[Side, Side]:
     left, right = (_made(node, stated.origins.get(node)) for node in (each.left, each.right))
     if each.left is each.right:
         right = Side(each.right)  # one side is shown as it was made, the other as it is
+        if left.body is None:
+            return _as_written(each.left)
     return left, right
+
+
+def _as_written(node: Node) -> tuple[Side, Side]:
+    """Two sides that are one expression, as they were written last; a right-hand side of a system stands as it is."""
+    found = written_forms(node)
+    if node in stated.titles and found:
+        return Side(node), Side(node, form=found[-1])
+    if len(found) < 2:  # both were written in one way, or one of them was not written
+        return Side(node), Side(node)
+    return Side(node, form=found[-2]), Side(node, form=found[-1])
 
 
 def _made(node: Node, origin: Substituted | None) -> Side:
@@ -169,7 +195,11 @@ def _statement(
     """Both sides as definitions, the lemmas a proof needs, and the theorem."""
     texts, proofs = [], []
     for side in pair:
-        if side.body is None:
+        if side.form is not None:
+            text, proof = form_term(section, side.form, side.node)
+            texts.append(text)
+            proofs.append(proof)
+        elif side.body is None:
             texts.append(section.writer(side.node))
             proofs.append("eq_refl")
         else:
@@ -180,25 +210,44 @@ def _statement(
             texts.append(steps.text(side.body))
             proofs.append(steps.proof(side.body))
             counted["steps"] += 1
+    zero = pair[0].node is graph.ZERO and each.relation != EQUAL
     if each.relation != EQUAL:
-        from .signs import positive_term
-
-        middle = positive_term(section, pair[1].node)
-        theorem = f"0 < right_{k}"
-        proof = f"exact (eq_ind_r (Rlt 0) {middle} {proofs[1]})."
+        assumed = premises(section, each)
+        relation, (left, right) = SIGNS[each.relation], (side.node for side in pair)
+        first, second = ("0" if zero else f"left_{k}"), f"right_{k}"
+        theorem = " -> ".join([*assumed, f"{first} {relation} {second}"])
+        if assumed:
+            middle = assumed_term(section, each, left, right, assumed)
+            middle = f"({' '.join([middle, *(f'W{j}' for j in range(len(assumed)))])})"
+        else:
+            middle = compared_term(section, left, right, each.relation)
+        moved = f"(eq_ind_r (fun b => {section.writer(left)} {relation} b) {middle} {proofs[1]})"
+        if not zero:
+            moved = f"(eq_ind_r (fun a => a {relation} right_{k}) {moved} {proofs[0]})"
+        proof = f"{''.join(f'intro W{j}. ' for j in range(len(assumed)))}exact {moved}."
     else:
         between = equal_term(section, pair[0].node, pair[1].node)
         theorem = f"left_{k} = right_{k}"
         proof = f"exact (eq_trans {proofs[0]} (eq_trans {between} (eq_sym {proofs[1]})))."
-        if pair[0].node is pair[1].node and pair[0].body is None is pair[1].body:
+        one = pair[0].node is pair[1].node and pair[0].body is None is pair[1].body
+        if one and _words(texts[0]) == _words(texts[1]):
             counted["same"] += 1
     lemmas, section.lemmas = section.lemmas, []
     shown = [f"Definition right_{k} : R := {texts[1]}."]
-    if each.relation == EQUAL:
+    if not zero:
         shown.insert(0, f"Definition left_{k} : R := {texts[0]}.")
     return "\n".join(
         ["", comment(f"{k}. {each.name}"), *shown, *lemmas, f"Theorem claim_{k} : {theorem}.", f"Proof. {proof} Qed."]
     )
+
+
+def _words(text: str) -> list[str]:
+    """What a term is made of, in any order: sides that differ in order and brackets alone are one.
+
+    >>> _words("(x + 1) / y") == _words("(1 + x) * (/ y)")
+    True
+    """
+    return sorted(re.findall(r"[\w']+|[-+*/^]", text.replace(" - ", " + - ").replace(" / ", " * / ")))
 
 
 def equal_term(section: Section, left: Node, right: Node) -> str:

@@ -13,9 +13,11 @@ from ..expr.letters import letter_tex, plain_name
 from ..expr.system import TIME, System
 from .grammar import Grammar
 
-_LEFT = re.compile(
-    r"\s*(?:d\s*(?P<leibniz>[^\W\d]\w*)\s*/\s*dt|(?P<prime>[^\W\d]\w*)\s*(?:\(t\))?\s*'|(?P<dot>[^\W\d]\w*)_dot)\s*$"
-)
+_RATE = r"\s*(?:d\s*(?P<leibniz>[^\W\d]\w*)\s*/\s*dt|(?P<prime>[^\W\d]\w*)\s*(?:\(t\))?\s*'|(?P<dot>[^\W\d]\w*)_dot)\s*"
+_LEFT = re.compile(_RATE + "$")
+_NEXT = re.compile(
+    r"[;\n]|,(?=" + re.sub(r"\?P<\w+>", "?:", _RATE) + "=)"
+)  # a comma between equations, not in max(x, y)
 
 
 def system_from_strings(
@@ -60,9 +62,18 @@ def _pairs(equations: Mapping[Any, str] | Iterable[str]) -> list[tuple[str, str]
         return [(left_name(str(name)) or str(name), text) for name, text in equations.items()]
     lines = [equations] if isinstance(equations, str) else list(equations)
     found = []
-    for line in (part for text in lines for part in re.split(r"[;\n]", text) if part.strip()):
+    for line in (part for text in lines for part in _NEXT.split(text) if part.strip()):
         left, equal, right = line.partition("=")
         name = left_name(left)
+        if "''" in left:
+            raise EquationError(
+                f"{line.strip()!r} is of second order; write x' = v; v' = ..., a state for each derivative"
+            )
+        if "'" in right:
+            raise EquationError(
+                f"in {line.strip()!r} a derivative stands on the right; solve the equations for x', y', ... first, or "
+                f"give them as equations of SymPy, which are solved"
+            )
         if not equal or name is None:
             raise EquationError(f"{line.strip()!r} is no equation: write x' = ..., dx/dt = ... or a mapping")
         found.append((name, right))

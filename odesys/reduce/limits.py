@@ -194,17 +194,15 @@ def leading_order(system: System, parameter: str, small: Iterable[str], start: M
     >>> leading_order(slow, "e", ["e"], {"x": 1, "y": 0})  # y' = e x, as long as e is small
     {'y': Node(x)}
     """
-    limit = vanishing_limit(system, small, start)
-    zero = {sym(name): ZERO for name in small}
-    rest = {sym(name): as_node(start[name]) for name in system.names if name not in limit.names}
-    found = {}
-    for name, node in system.equations.items():
-        if name not in limit.names:
-            slope = graph.gradient(node, [sym(parameter)])[0]
-            slope = graph.substitute(graph.substitute([slope], zero), rest)[0]
-            if slope is not ZERO:
-                found[name] = slope
-    return found
+    vanishing, driver = list(small), sym(parameter)
+    limit = vanishing_limit(system, vanishing, start)
+    # all but the driver take their values first: what is differentiated is small then
+    fixed = {sym(name): as_node(start[name]) for name in system.names if name not in limit.names}
+    fixed |= {sym(name): ZERO for name in vanishing if name != parameter}
+    names = [name for name in system.names if name not in limit.names]
+    nodes = graph.substitute([system.equations[name] for name in names], fixed)
+    slopes = graph.substitute([graph.gradient(node, [driver])[0] for node in nodes], {driver: ZERO})
+    return {name: slope for name, slope in zip(names, slopes, strict=True) if slope is not ZERO}
 
 
 def interpolate_reciprocal(parameter: str, members: Mapping[int, System]) -> System:

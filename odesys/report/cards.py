@@ -17,7 +17,8 @@ from .mathml import compact, mathml, text_with_formulas
 
 if TYPE_CHECKING:
     from ..analysis.findings import Analysis
-    from ..analysis.first_integrals import FirstIntegral, Integrals
+    from ..analysis.first_integrals import Integrals
+    from ..analysis.integral_search import FirstIntegral
     from ..derive.flow import Flow
     from ..expr.system import System
     from ..papers.claims import Claim, ClaimBook
@@ -156,6 +157,7 @@ def run_card(run: Any) -> str:
         ("events", ", ".join(f"{count} {kind}" for kind, count in kinds.items())),
         ("at the end", ", ".join(f"{name} = {value:.6g}" for name, value in list(final.items())[:8])),
         ("method", "" if run.stiff_from is None else f"stiff: implicit steps from t = {run.stiff_from:.4g} on"),
+        ("method", "" if run.series_from is None else f"Taylor series from t = {run.series_from:.4g} on"),
         ("cost", f"{run.cost.field_evaluations:,} evaluations of the field" if run.cost.field_evaluations else ""),
     ]
     return card(type(run).__name__, rows)

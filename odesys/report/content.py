@@ -26,7 +26,7 @@ from ..papers.paper import Formula, Paper
 from ..papers.proof_files import ProofFile, check_proofs
 from ..papers.survival import theorem_lines
 from ..papers.verification import errata_markdown, verify
-from ..papers.workers import Answer
+from ..papers.workers import Answer, at_most
 from ..terminal import Progress
 from ..tex.latex import system_latex, system_mathml, system_text
 from ..verdicts import ANSWERS
@@ -174,7 +174,7 @@ def gather(name: str, paper: Paper, request: Request, folder: Path, progress: Pr
     }
     ends = [*list(shares.values())[1:], 1.0]
     for (step, work), low, high in zip(steps.items(), shares.values(), ends, strict=True):
-        with _timed(content, step):
+        with _timed(content, step), at_most(request.workers):  # two reports side by side have a core each
             work(
                 lambda text, fraction, low=low, high=high: (  # type: ignore[misc]
                     progress(f"{paper.name}: {text}", low + (high - low) * min(max(fraction, 0.0), 1.0))

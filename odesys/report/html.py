@@ -22,7 +22,7 @@ from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
 from .proof_graph import proof_graph
-from .prose import letters, says_more, strong, with_symbols
+from .prose import letters, plain_names, says_more, strong, with_symbols
 from .svg import LARGEST_SVG, WIDEST, inline
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ LONG_SYSTEM = 100_000  # characters of a system that is left out before figures 
 SHORTER = ((LONG_SYSTEM, LARGEST_SVG, WIDEST), (LONG_SYSTEM, 0, WIDEST), (LONG_SYSTEM, 0, 800), (0, 0, 600))  # in turn:
 # characters of a system and of a figure that are kept, pixels of pictures
 OPEN_CHANGES = 2  # cards that are open at first
+SHARED = 8  # claims with the same hypothesis: then its formula stands in one place, and cards name it
 PARTS = {
     "setting": "model and data",
     "systems": "systems",
@@ -115,6 +116,7 @@ def _page(content: Content, largest_svg: int, widest: int) -> str:
             faults=FAULT_WORDS,
             entries=entries,
             symbols=content.book.symbols if content.book else {},
+            shared=_shared(content),
             graph=graph,
             layout=graph.layout if graph else None,
             gallery=[figure for figure in content.figures if figure is not first],
@@ -128,6 +130,13 @@ def _page(content: Content, largest_svg: int, widest: int) -> str:
             **_frame([content.explorer.script] if content.explorer else []),
         )
     )
+
+
+def _shared(content: Content) -> dict[tuple[str, str], str]:
+    """Hypotheses of many claims, name and formula, with the place where the page says them."""
+    found = Counter((h.name, h.tex) for claim in content.book or () for h in claim.hypotheses or ())
+    many = [hypothesis for hypothesis, count in found.items() if count >= SHARED]
+    return {hypothesis: f"hypothesis-{k}" for k, hypothesis in enumerate(many, 1)}
 
 
 def _sections(content: Content, found: Sequence[Change]) -> dict[str, str]:
@@ -175,6 +184,7 @@ def _templates() -> Environment:
         strong=strong,
         letters=letters,
         says_more=says_more,
+        plain_names=plain_names,
         formula_lines=formula_lines,
         with_symbols=with_symbols,
         whole="{:.0f}".format,

@@ -5,6 +5,7 @@ Every sentence is put together from verdicts, faults and causes; none is typed f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -114,20 +115,19 @@ def _stand(names: Sequence[str], word: str | None, total: int) -> str:
 
 
 def _changes(content: Content) -> str:
-    counts, found = score(content.outcomes), causes(content.outcomes)
+    counts = score(content.outcomes)
     failing = [o for o in content.outcomes if o.claim.scored and o.verdict.as_stated == FAILS]
     total = counted(counts["claims"], "statement")
     of = f"Of {total} of the paper checked here, **{counts.get(HOLDS, 0)} hold** as printed"
     if not failing:
         return f"{of}; nothing needs a change."
-    kinds = [counted(len(by_cause), *FAULT_NAMES[fault]) for fault, by_cause in found.items()]
-    text = f"{of} and **{len(failing)} need{'s' if len(failing) == 1 else ''} a change**"
-    unnamed = sum(not outcome.verdict.fault for outcome in failing)
-    kinds += [f"{unnamed} not yet classified"] if unnamed else []
-    if kinds:
-        text += f": {listed(kinds)}"
-        reasons = counts["causes"] + unnamed
-        text += f" ({counted(reasons, 'slip')} in all)" if reasons < len(failing) else ""
+    by_fault = Counter(outcome.verdict.fault for outcome in failing)  # as the verdict bar counts them
+    kinds = [counted(by_fault[fault], *FAULT_NAMES[fault]) for fault in reversed(FAULTS) if by_fault[fault]]
+    kinds += [f"{by_fault['']} not yet classified"] if by_fault[""] else []
+    text = f"{of} and **{len(failing)} need{'s' if len(failing) == 1 else ''} a change**: {listed(kinds)}"
+    slips = counts["causes"] + by_fault[""]
+    cause = "causes" if slips == 1 else "cause"
+    text += f" ({counted(slips, 'slip')} {cause} them)" if slips != len(failing) else ""
     return f"{text}; {_mended(failing)}."
 
 
@@ -169,7 +169,7 @@ SEGMENTS = (
     ("proof", "P", "proof"),
     ("certificate", "C", "certificate"),
     ("measurement", "M", "measured"),
-    *((f"fails f-{fault}", "✗", fault) for fault in reversed(FAULTS)),
+    *((f"fails f-{fault}", "✗", "step" if fault == "proof" else fault) for fault in reversed(FAULTS)),
     ("fails f-", "✗", "fails"),
     ("undecided", "?", "undecided"),
     ("untested", "–", "untested"),

@@ -12,13 +12,14 @@ from .mathml import mathml
 CLEAR = 5  # letters of a name that is no word of a sentence
 _SMALL = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
 _LARGE = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-GREEK = dict(zip([*_SMALL.split(), *_LARGE.split()], "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", strict=True))
+GREEK = dict(zip([*_SMALL.split(), *_LARGE.split(), "eps"], "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩε", strict=True))
 _LETTER = re.compile(
     rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
     r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
-    r"(?:\^(?P<power>[+-]?\d+(?![\w.])|\([+-]?\d+/\d+\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
+    r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])|\([+-]?\d+/\d+\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )
 _RELATIONS = (("&lt;=", "≤"), ("&gt;=", "≥"))
+_POWER = re.compile(r"(?<=[A-Za-z)|\]])\^([+-]?1/\d+|-\d+/\d+|[+-]?\d+)(?![\w.])")  # of a bracket or a word
 
 
 def strong(text: str) -> str:
@@ -35,6 +36,10 @@ def letters(text: str) -> str:
 
     >>> letters("T_4^- over alpha_*^-2, m_k >= 2")
     'T<sub>4</sub><sup>−</sup> over α<sub>*</sub><sup>−2</sup>, m<sub>k</sub> ≥ 2'
+    >>> letters("N SNR^2 >= (sigma d)^-1 m^1/2 t^2/2")
+    'N SNR<sup>2</sup> ≥ (σ d)<sup>−1</sup> m<sup>1/2</sup> t<sup>2</sup>/2'
+    >>> letters("v_mu <= k_s,mu")
+    'v<sub>μ</sub> ≤ k<sub>s,μ</sub>'
     >>> letters("a mean_field in x_1.json")
     'a mean_field in x<sub>1</sub>.json'
     """
@@ -43,7 +48,9 @@ def letters(text: str) -> str:
         stem, index, power = found.group("stem", "index", "power")
         if stem in GREEK or index or power:
             out += _relations(text[end : found.start()]) + GREEK.get(stem, stem)
-            out += f"<sub>{index.replace('-', '−')}</sub>" if index else ""
+            out += (
+                f"<sub>{','.join(GREEK.get(i, i) for i in index.replace('-', '−').split(','))}</sub>" if index else ""
+            )
             out += f"<sup>{power.strip('()').replace('-', '−')}</sup>" if power else ""
             end = found.end()
     return out + _relations(text[end:])
@@ -53,7 +60,7 @@ def _relations(text: str) -> str:
     made = escape(text, quote=False)
     for ascii_sign, sign in _RELATIONS:
         made = made.replace(ascii_sign, sign)
-    return made
+    return _POWER.sub(lambda found: f"<sup>{found[1].replace('-', '−')}</sup>", made)
 
 
 def says_more(name: str, tex: str) -> bool:
@@ -62,8 +69,23 @@ def says_more(name: str, tex: str) -> bool:
     >>> says_more("sigma <= 1/M", r"\sigma \le 1/M"), says_more("small start", r"\omega \le 1")
     (False, True)
     """
-    plain = re.sub(r"\\l(?:e|eq)(?![a-z])", "<=", re.sub(r"\\g(?:e|eq)(?![a-z])", ">=", tex))
-    return re.sub(r"[\s{}\\]", "", name) != re.sub(r"[\s{}\\]", "", plain)
+    words = set(re.findall(r"[A-Za-z]+|\d+", name.replace("exp", "e"))) - {"and", "log"}
+    hidden = re.search(r"\\(?:Omega|Theta|mathrm|text)|(?<![A-Za-z])[oO]\(", tex)  # then the name says how it is read
+    return bool(hidden) or not words <= set(re.findall(r"[A-Za-z]+|\d+", tex))
+
+
+def plain_names(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Values under names for a reader: words of a name apart, letters with an index as they are.
+
+    >>> plain_names({"share_at_0.5": 1, "T_half": 2, "alpha_s": 3})
+    {'share at 0.5': 1, 'T_half': 2, 'alpha_s': 3}
+    """
+
+    def plain(name: Any) -> Any:
+        stem = name.partition("_")[0] if isinstance(name, str) else ""
+        return name.replace("_", " ") if len(stem) > 1 and stem not in GREEK else name
+
+    return {plain(name): value for name, value in values.items()}
 
 
 def with_symbols(text: str, symbols: Mapping[str, Any]) -> str:

@@ -68,7 +68,7 @@ def system_latex(
     """
     if environment not in ("align", "aligned"):
         raise OdesysError(f"the environment is align or aligned, not {environment!r}")
-    page = _tex_page(system, names)
+    page = _tex_page(system, tuple((names or {}).items()))
     limit = WIDE_LINE if document else LINE
     if environment == "aligned" and not document:
         return _aligned(page, limit)
@@ -133,7 +133,7 @@ def system_mathml(system: System) -> str:
             body = f"<mtext>{escape(tex)}</mtext>"
         return f'<mtd style="text-align: {side}">{body}</mtd>'
 
-    page = _tex_page(system, None)
+    page = _tex_page(system)
     rows: list[str] = []
     for block in (page.equations, page.parts, page.note_rows):
         if block is (page.parts or page.note_rows) and block:  # said once
@@ -203,10 +203,11 @@ class EquationPage:
     parameters: list[str]
 
 
-def _tex_page(system: System, names: Mapping[str, str] | None) -> EquationPage:
+@lru_cache(maxsize=1)  # a fragment, a document and MathML of one system are asked for one after the other
+def _tex_page(system: System, names: tuple[tuple[str, str], ...] = ()) -> EquationPage:
     named = _named(system)
     known = (*system.names, *_definitions(system), *system.parameters, TIME)
-    tex = distinct_tex(known, {**system.tex, **(names or {})})
+    tex = distinct_tex(known, {**system.tex, **dict(names)})
     letters = _choose_letters(named, tex, _reserved(system))
     shown = {PI: r"\pi"} | tex
     for part in named.parts:

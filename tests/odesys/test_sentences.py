@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 from odesys.sentences import say_answer, say_constants, say_number, say_point, say_proof, say_where, say_witness
-from odesys.verdicts import Seeds, Witness, measured, proved, refuted, undecided, untested
+from odesys.verdicts import Seeds, Shortfall, Witness, measured, proved, refuted, undecided, untested
 
 
 def test_numbers_and_points() -> None:
@@ -32,10 +33,14 @@ def test_answers() -> None:
     assert say_proof(proof) == "substitute C.2; named rewriting; for every K, L = 3"
     run = measured(True).at({"omega": 0.1}, {"omega": 0.01}).within(1e-6, "the solver's error")
     assert say_where(run) == "omega: 0.01, 0.1; allowed 1e-06, because the solver's error"
-    drawn = replace(measured(True), seeds=Seeds(tuple(range(40)), 40, 0.8272, 1.0)).approaching({"m is large": 0.25})
-    assert say_where(drawn) == (
-        "40 of 40 seeds pass, 99.9 percent interval 0.827 .. 1.000; hypotheses approached: m is large violated by 0.25"
+    drawn = replace(measured(True), seeds=Seeds(tuple(range(40)), 40, 0.8272, 1.0))
+    seeds = "40 of 40 seeds pass, 99.9 percent interval 0.827 .. 1.000"
+    left = {"m is large": Shortfall(0.99997, 33333.3), "d is above 7": Shortfall(0.25), "n > 0": Shortfall(1.0, inf)}
+    assert say_where(drawn.approaching(left)) == (
+        f"{seeds}; hypotheses approached: m is large violated by a factor 33,300, d is above 7 violated by 0.25, "
+        "n > 0 violated whatever the constant"
     )
+    assert say_where(drawn.approaching({})) == f"{seeds}; hypotheses approached: nothing is violated at the end"
     assert say_answer(refuted(Witness("it is 2", {}))) == "it is 2" and say_answer(proof) == say_proof(proof)
     assert say_answer(undecided("x is left")) == "left open: x is left"
     assert say_answer(untested("m must be huge")) == "not tested: m must be huge"

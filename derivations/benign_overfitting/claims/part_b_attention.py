@@ -93,12 +93,12 @@ def exact_sums(lab: Laboratory) -> Verdict:
     """Row sums of alpha, weighted column sums of beta, equal diagonals."""
     flow = lab.flow(2)
     a, b = read_off(flow, True), read_off(flow, False)
-    found = {f"row {i}": graph.add(row) for i, row in enumerate(a)}
-    found |= {f"diagonal {i}": a[i, i] - b[i, i] for i in (0, 1)}
+    found = {f"row {i}": (graph.add(row), ZERO) for i, row in enumerate(a)}
+    found |= {f"diagonal {i}": (a[i, i], b[i, i]) for i in (0, 1)}
     plain = lab.flow(2, "orthogonal")
     t, beta = tables(plain, 2), read_off(plain, False)
-    found |= {f"column {j}": graph.add(beta[i, j] / t.G[i, i] for i in range(4)) for j in range(4)}
-    return identity(found)
+    found |= {f"column {j}": (graph.add(beta[i, j] / t.G[i, i] for i in range(4)), ZERO) for j in range(4)}
+    return equal(found)
 
 
 @book.claim(
@@ -129,7 +129,7 @@ def invariants(lab: Laboratory) -> Verdict:
     def change(node: Node) -> Node:
         return graph.add(slope * moves[x] for slope, x in zip(graph.gradient(node, states), states, strict=True))
 
-    return identity({"I1": change(i1), "I2": change(i2)})
+    return equal({"I1": (change(i1), ZERO), "I2": (change(i2), ZERO)})
 
 
 @book.claim(

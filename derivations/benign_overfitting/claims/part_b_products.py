@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 
-from odesys import Node, Verdict, Witness, certified, entry_pairs, equal, refuted, sym
+from odesys import Node, Verdict, Witness, certified, entry_pairs, equal, graph, refuted, sym
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book, on_toy, tables
@@ -114,7 +114,14 @@ def compared(display: str) -> Verdict:
         step = f"{len(exact)} monomials in alpha, beta and inner products, N = 4 with two samples of each class, M = 3"
         return certified(monomials=len(exact)).proving(step, N=4, M=3)
     extra = next(iter(printed - exact or exact - printed))
-    return refuted(Witness(f"the term {' '.join(extra)} is on one side only", {}))
+    point = {sym(name): int(name in extra) for term in (*printed, *exact) for name in term}
+    return refuted(Witness(f"the term {' '.join(extra)} is on one side only", {})).stating(
+        {"display": (_expression(printed), "!=", _expression(exact))}, at=point
+    )
+
+
+def _expression(polynomial: Polynomial) -> Node:
+    return graph.add(times * graph.multiply(*(sym(name) for name in term)) for term, times in polynomial.items())
 
 
 @book.claim(

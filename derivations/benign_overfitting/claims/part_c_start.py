@@ -185,7 +185,12 @@ def tails_of_values(lab: Laboratory) -> dict[str, Verdict]:
 def _norm_exponents(low: str, high: str) -> Verdict:
     """(r - 1 - log r)/2 is above 1/100 at both ends: P(chi^2_n outside n [low, high]) <= 2 exp(-n/100)."""
     found = [(flint.arb(r) - 1 - flint.arb(r).log()) / 2 for r in (low, high)]
-    return decided(all(bool(e > flint.arb("0.01")) for e in found), {"exponents": [str(e) for e in found]}).proving(
+    r = sp.Symbol("r", positive=True)
+    sizes = decided(all(bool(e > flint.arb("0.01")) for e in found), {"exponents": [str(e) for e in found]})
+    for end in (low, high):
+        handed = {f"exponent at {end}": ((r - 1 - sp.log(r)) / 2, ">", sp.Rational(1, 100))}
+        sizes = sizes.stating(handed, at={r: sp.Rational(end)})
+    return sizes.proving(
         f"P(chi^2_n outside n [{low}, {high}]) <= 2 exp(-n/100), by exponential moments (r - 1 - log r)/2 at both ends, in balls"
     )
 
@@ -236,7 +241,11 @@ def _products_of_start() -> Verdict:
     small = always_positive({"derivative of the exponent less 9/20 t^2": slope}, positive=["x"])
     lengths, mean = Fraction(3, 2), Fraction(1, 20)  # (|x||x'|)^2 over its mean; the share of the mean of <q, q'>
     power = Fraction(9, 20) * (2 * (1 - mean)) ** 2 / lengths
-    room = decided(power > 1, {"power": str(power)})
+    share, room_ = sp.symbols("share lengths", positive=True)
+    room = decided(power > 1, {"power": str(power)}).stating(
+        {"power of delta": (sp.Rational(9, 20) * (2 * (1 - share)) ** 2 / room_, ">", 1)},
+        at={share: mean, room_: lengths},
+    )
     return (small & room & _norm_exponents("0.7072", "1.2247")).proving(
         "given the tokens a query and a key have the product sigma_h^2 |x| |x'| <g, g'>, g and g' independent with d_h entries",
         "E exp(s g g') = (1 - s^2)^(-1/2) at s = t/(1 + t): |<g, g'>| > t d_h has probability at most 2 exp(-9/20 d_h t^2) for t < 1/5",

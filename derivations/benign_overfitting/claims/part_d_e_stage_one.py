@@ -114,7 +114,10 @@ def dimension(lab: Laboratory) -> Verdict:
     d, l = sp.symbols("d l", positive=True)
     equality = sp.expand((2 * N_ * sp.sqrt(d * l)).subs(d, 16 * N_**2 * l) - (16 * N_**2 * l) / 2)
     grows = sp.expand(sp.diff(d / (2 * sp.sqrt(d * l)), d)).is_positive
-    return decided(equality == 0 and bool(grows), {"difference": str(equality)}).proving(
+    e, f = sp.symbols("sqrt_d sqrt_l", positive=True)
+    handed = {"2 N sqrt(d l) and d/2, in roots": (2 * N_ * e * f, "<=", e**2 / 2)}
+    found = decided(equality == 0 and bool(grows), {"difference": str(equality)})
+    return found.stating(handed, where=[(e, ">=", 4 * N_ * f)]).proving(
         "N 2 sigma~_p^2 sqrt(d l) = sigma~_p^2 d / 2 at d = 16 N^2 l, and d/sqrt(d) grows",
         "d >= N^2 d_h/eps^2 and, by (1), d_h >= N^2/eps^2; N >= 8 log(4/delta) makes l = log(4N^2M^2/delta) at most N/8 + 4 log N, so that d_h/eps^2 >= 16 l",
     )

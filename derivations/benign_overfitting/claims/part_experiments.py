@@ -55,7 +55,15 @@ def appendix_parameters(lab: Laboratory) -> Verdict:
     """C_p of appendix A, and the quantity that decides its regime."""
     C_p, snr2 = sp.Rational(1) / sp.Rational(5, 100), sp.Rational(10 * 15**2) / (sp.Rational(25, 10**4) * 2048)
     balance = snr2 / (2 * C_p**2)
-    return decided(C_p == 2 * 5 * sp.sqrt(4) and balance < 1 < snr2 / 4, {"C_p": str(C_p), "r": str(balance)}).proving(
+    found = decided(C_p == 2 * 5 * sp.sqrt(4) and balance < 1 < snr2 / 4, {"C_p": str(C_p), "r": str(balance)})
+    own, sigma, N, mu, d, M = sp.symbols("own sigma_p N mu d M", positive=True)  # own: sigma~_p
+    handed = {
+        "C_p^2": ((own / sigma) ** 2, "=", (2 * 5) ** 2 * M),
+        "N SNR^2 is above 4": (N * mu**2 / (sigma**2 * d), ">", 4),
+        "N mu^2 is below 2 sigma~_p^2 d": (N * mu**2, "<", 2 * own**2 * d),
+    }
+    sizes = {own: 1, sigma: sp.Rational(1, 20), N: 10, mu: 15, d: 2048, M: 4}
+    return found.stating(handed, at=sizes).proving(
         f"C_p = 20, N SNR^2 = {float(snr2):.1f} and N mu^2/(2 sigma~_p^2 d) = {float(balance):.3f}"
     )
 

@@ -283,7 +283,13 @@ def factor_in_the_chain(lab: Laboratory) -> Verdict:
         "at M = 2, |V_n,l| = 1, V_+ = 6 and phi_11 = 1/2 (all hypotheses hold) the left side is 4 and the right side 9/4",
         {"M": 2, "V_p": 6, "V_n": 1, "phi_1": Fraction(1, 2)},
     )
-    wrong = decided(bool(at_two.is_nonnegative), witness)
+    V, phi = sp.symbols("V_plus phi_11", positive=True)
+    chain = {
+        "the inequality fails": (2 * M_ * v, ">", sp.Rational(3, 4) * V * phi),
+        "V_+ >= 3M|V_n,i|": (V, ">=", 3 * M_ * v),
+        "phi_11 >= 1/M": (phi, ">=", 1 / M_),
+    }
+    wrong = decided(bool(at_two.is_nonnegative), witness).stating(chain, at={M_: 2, v: 1, V: 6, phi: sp.Rational(1, 2)})
     return wrong.correcting(r"2\max_l|V_{n,l}|", fixed, "the line before needs no more").blaming("misprint", "2M-for-2")
 
 

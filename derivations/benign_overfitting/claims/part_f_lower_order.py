@@ -147,7 +147,10 @@ def length_of_a_key(lab: Laboratory) -> Verdict:
         "and the ratio grows without bound as eta goes to zero"
     )
     fixed = coefficient_bounds(lab.unrecorded())["signal with itself"]
-    wrong = decided(limit.is_finite, Witness(sentence, point)).correcting(
+    C = sp.Symbol("C", positive=True)
+    above = {"the bound of C.3 is above C eta mu^2": (m * kappa / 2, ">", C * eta * m)}
+    found = decided(limit.is_finite, Witness(sentence, point)).stating(above, at={eta: kappa / (4 * C)})
+    wrong = found.correcting(
         r"\alpha_{+,+}=O(\eta\|\mu\|_2^2),\ \|k_+\|_2^2=\Theta(\|\mu\|_2^2\sigma_h^2d_h)",
         fixed,
         "the bound is that of alpha; C.3, proposition C and the same section a few lines before have the norm",

@@ -215,7 +215,12 @@ def length_of_a_sample(lab: Laboratory) -> Verdict:
     m = sym("m")  # M = 1 + m
     wrong = always_positive({"25 M/2 - 3 (M - 1)/2": (25 * (m + 1) - 3 * m) / 2}, positive=["m"])
     sentence = "at M = 4 and C_p = 10 (all hypotheses hold) |xi_n,2|^2 is at least 50 sigma_p^2 d by Lemma C.4, and all noise together is allowed 4.5 sigma_p^2 d"
-    seen = decided(wrong.as_stated != "holds", Witness(sentence, exact_point(True)))
+    M = sp.Symbol("M", positive=True)
+    seen = decided(wrong.as_stated != "holds", Witness(sentence, exact_point(True))).stating(
+        {"least |xi_n,2|^2 and what all noise is allowed": (25 * M / 2, ">", 3 * (M - 1) / 2)},
+        at={M: 1 + m},
+        positive=["m"],
+    )
     right = always_positive({"(C_p^2 + M - 1) 3/2": (sym("C2") + m) * num(Fraction(3, 2))}, positive=["C2", "m"])
     return seen.correcting(
         r"\|X_n\|_F\le\sqrt{\|\mu\|_2^2+\tfrac32(C_p^2+M-2)\sigma_p^2d}",
@@ -248,9 +253,15 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
     )
     eps, big, C = sp.symbols("eps L C", positive=True)
     room = sp.cancel((C / (eps * big)).subs(big, eps ** sp.Rational(-1, 2)) - C * eps ** sp.Rational(-1, 2))
-    power = decided(room == 0, {"difference": str(room)}).proving(
-        "Lemma 5.4 at T_3 gives V_+ >= log(C/(eps L)), which is at least log(C/eps)/2 up to a constant where L <= eps^(-1/2)",
-        M="every",
+    root = sp.Symbol("root_eps", positive=True)
+    at_root = {"C/(eps L)": (C / (eps * big), "=", C / root)}
+    power = (
+        decided(room == 0, {"difference": str(room)})
+        .stating(at_root, at={eps: root**2, big: 1 / root})
+        .proving(
+            "Lemma 5.4 at T_3 gives V_+ >= log(C/(eps L)), which is at least log(C/eps)/2 up to a constant where L <= eps^(-1/2)",
+            M="every",
+        )
     )
     return rows & power
 
@@ -307,7 +318,7 @@ def population_loss(lab: Laboratory) -> Verdict:
     slope = always_positive({"derivative of u - log(1 + u)": 1 - 1 / (1 + u)}, positive=["u"]).proving(
         "l(z) = log(1 + e^-z) <= e^-z; at z >= log(C_20/eps)/C_21 - 1 it is at most e exp(log(eps/C_20)/C_21)"
     )
-    third = decided(bool(flint.arb(1).exp() < 3), {}).proving("e < 3, in balls")
+    third = decided(bool(flint.arb(1).exp() < 3), {}).stating({"e": (sp.E, "<", 3)}).proving("e < 3, in balls")
     return (slope & third).proving(
         "where D.8 or D.9 fails, with probability at most delta/(N^2 M): E[1 l] <= P^(1/2) E[e^(-2yf)]^(1/2) = O(delta^(1/2)/N), by (141)",
         "both go to zero, as epsilon and delta do",

@@ -16,10 +16,15 @@ LONG = sp.Symbol("long", positive=True)  # max{|mu|, sigma_p d^(1/2)}
 SNR = MU / SIGMA
 
 
-def same(left: sp.Expr, right: sp.Expr, *steps: str) -> Verdict:
-    """Two sizes are equal."""
-    gap = sp.cancel(sp.powsimp(sp.expand_power_base(left / right, force=True), force=True) - 1)
-    return decided(gap == 0, {"difference": str(gap)}).proving(*steps)
+X, Y, Z = sp.symbols("x y z", positive=True)  # sizes and times that are put into a product
+
+
+def same(left: sp.Expr, right: sp.Expr, at: dict[sp.Symbol, sp.Expr], *steps: str) -> Verdict:
+    """Two sizes are equal, with these sizes put in."""
+    found = sp.powsimp(sp.expand_power_base(left.subs(at, simultaneous=True) / right, force=True), force=True)
+    gap = sp.cancel(found - 1)
+    verdict = decided(gap == 0, {"difference": str(gap)}).stating({str(right): (left, "=", right)}, at=at)
+    return verdict.proving(*steps)
 
 
 def step(signal: sp.Expr, noise: sp.Expr) -> sp.Expr:
@@ -93,40 +98,51 @@ def change_of_keys(lab: Laboratory) -> dict[str, Verdict]:
     size = {"(122)": sp.sqrt(N) * L / R * w, "(123)": SNR * sp.sqrt(N) * L / R * w}
     out = {
         part: quotient
-        & same(a / speed[part], size[part], "a over r, the root of the factor in B(t) and D(t), is the printed order")
+        & same(
+            X / Y,
+            size[part],
+            {X: a, Y: speed[part]},
+            "a over r, the root of the factor in B(t) and D(t), is the printed order",
+        )
         for part in speed
     }
     out["(123)"] = out["(123)"].proving("d_h^(-1/4) alone is smaller, as N SNR^2 and the logarithm are at least 1")
     two = ETA * LONG * sp.sqrt(N) * MU * SH * R * L
-    out["(124)"] = same(step(size["(122)"], size["(123)"]), two, "both rows give the same, and M/M = 1")
+    forces = {X: size["(122)"], Y: size["(123)"]}
+    out["(124)"] = same(step(X, Y), two, forces, "both rows give the same, and M/M = 1")
     z, x = sym("z"), sym("x")  # the smaller of the two lengths, and by how much the other is longer
     over = always_positive(
         {"|mu| longer": 1 + z / (z + x) - 1, "noise longer": 1 + (z + x) / z - (z + x) / z}, positive=["z", "x"]
     )
     out["(125)"] = over & same(
-        two / (ETA * MU**2),
+        two * X,
         LONG / MU * sp.sqrt(N) * SH * R * L,
+        {X: 1 / (ETA * MU**2)},
         "(124) times 1/(eta mu^2), |w_O| a constant; max{1, 1/SNR} <= 1 + 1/SNR",
     )
     out["(126), (127)"] = jacobian_size()
-    late = step(N * L**3 / R**2, N * SNR**2 * L**3 / R**2) * LG
+    late = {X: N * L**3 / R**2, Y: N * SNR**2 * L**3 / R**2}
     three = ETA * LONG**2 * N * MU * L**3 * LG * SH / SIGMA
-    ratio = sp.cancel(late * M / three)  # (|mu| (M-1) + sigma)/long
     bound = same(
-        ratio, (SIGMA + (M - 1) * MU) / LONG, "the quotient is (sigma_p d^(1/2) + (M - 1)|mu|)/(M max), at most 1"
+        step(X, Y) * LG * M,
+        three * (SIGMA + (M - 1) * MU) / LONG,
+        late,
+        "the quotient is (sigma_p d^(1/2) + (M - 1)|mu|)/(M max), at most 1",
     )
     out["(128)"] = out["(126), (127)"] & bound
     summed = same(
-        three / (ETA * EPS * MU**2),
+        three * X,
         LONG**2 * N * L**3 * LG * SH / (EPS * MU * SIGMA),
+        {X: 1 / (ETA * EPS * MU**2)},
         "(128) times T_3 is the third term of (130)",
     )
     first = same(
-        step(1 / R, 1 / R) / (R * ETA * MU**2),
+        step(X, Y) * Z,
         LONG * (MU + (M - 1) * SIGMA) / (M * MU**2) * SH,
+        {X: 1 / R, Y: 1 / R, Z: 1 / (R * ETA * MU**2)},
         "stage 1: forces of the size d_h^(-1/4) of V, T_1 = O(d_h^(-1/4)/(eta mu^2)): max{1, SNR^-2} sigma_h, which is O(N sigma_h) by N SNR^2 >= 1",
     )
     out["(130)"] = out["(125)"] & summed & first & last_step()
     norm, keys = MU * SH * R**2, SH * R**2
-    out["(131)"] = same(norm * keys, MU * SH**2 * R**4, "|q_+| of G(t) times (130)")
+    out["(131)"] = same(X * Y, MU * SH**2 * R**4, {X: norm, Y: keys}, "|q_+| of G(t) times (130)")
     return out

@@ -245,6 +245,11 @@ def values_over_stage_two(lab: Laboratory) -> dict[str, Verdict]:
 def start_of_sums(lab: Laboratory) -> Verdict:
     """The factor of D(t), put at t = s - 1."""
     s, T1 = sp.symbols("s T_1", positive=True)
-    t = s - 1
-    left = sp.expand((t - T1) * (t - T1 + 1) - (s - T1) * (s - T1 - 1))
-    return decided(left == 0, {"difference": str(left)}).proving("(t - T_1)(t - T_1 + 1) at t = s - 1")
+    t = sp.Symbol("t", positive=True)
+    factor, printed = (t - T1) * (t - T1 + 1), (s - T1) * (s - T1 - 1)
+    left = sp.expand(factor.subs(t, s - 1) - printed)
+    return (
+        decided(left == 0, {"difference": str(left)})
+        .stating({"factor of D(t)": (factor, "=", printed)}, at={t: s - 1})
+        .proving("(t - T_1)(t - T_1 + 1) at t = s - 1")
+    )

@@ -120,7 +120,11 @@ def difference_after_81(lab: Laboratory) -> Verdict:
         f"at eta = {say_number(float(point['eta']))} and |mu| = {say_number(float(point['mu']))} (all hypotheses hold) the right side is at most {say_number(most)}, "
         "and gamma_V,+ is 1 when V_+ has grown by 1 (|w_O| = 1)"
     )
-    wrong = decided(most >= 1, Witness(sentence, point))
+    gamma, eta, mu, v = sp.symbols("gamma eta mu V_plus", positive=True)
+    wrong = decided(most >= 1, Witness(sentence, point)).stating(
+        {"gamma is above the bound": (gamma, ">", 3 * eta * mu**2 / (4 * sp.exp(v / 2)))},
+        at={gamma: 1, v: 1, eta: point["eta"], mu: point["mu"]},
+    )
     share = decided(Fraction(3, 4) > 0, {}).proving(
         "3N/4 samples, attention of each row at most 1, and -l' <= e^(-V_+/2) by (76): the change of gamma is at most the right side"
     )
@@ -158,7 +162,11 @@ def dominance_in_stage_two(lab: Laboratory) -> Verdict:
         {"difference": from_sympy(sp.together(first - v + 3 * M_ * x - second * W2))}, (*POSITIVE, "v", "x", "s")
     )
     sentence = "at |w_O| = 1/2 (all hypotheses hold) the left side exceeds V_+ - 3M|V_n,i| by a quarter of what the right side does"
-    wrong = decided(gap != W2, Witness(sentence, {"w_O": Fraction(1, 2)}))
+    y, z = sp.symbols("y z", positive=True)  # |w_O|^2 = 1/(1 + y), N mu^2 = 60 M^2 C_p^2 sigma_p^2 d + z
+    wrong = decided(gap != W2, Witness(sentence, {"w_O": Fraction(1, 2)})).stating(
+        {"the left side is below the right one": (first, "<", v - 3 * M_ * x + second)},
+        at={W2: 1 / (1 + y), MU2: (60 * M_**2 * C2 * NOISE + z) / N_},
+    )
     return wrong.correcting(
         r"\ldots\ s\tfrac{\eta(N\|\mu\|_2^2-60M^2C_p^2\sigma_p^2d)}{10NM}\|w_O\|_2^2",
         right,
@@ -181,7 +189,10 @@ def dominance_in_stage_two(lab: Laboratory) -> Verdict:
 def integral_of_exponential(lab: Laboratory) -> dict[str, Verdict]:
     """With |x_0| <= 1/2, L >= 2 and R = d_h^(1/2) >= 4L."""
     ends = [flint.arb(x).exp() - flint.arb(x) for x in ("0.5", "-0.5")]
-    convex = decided(all(bool(end < 2) for end in ends), {"ends": [str(end) for end in ends]}).proving(
+    x = sp.Symbol("x_0", real=True)
+    convex = decided(all(bool(end < 2) for end in ends), {"ends": [str(end) for end in ends]})
+    half = sp.Rational(1, 2)
+    convex = convex.stating({"e^x - x": (sp.exp(x) - x, "<", 2)}, where=[(x, ">=", -half), (x, "<=", half)]).proving(
         "e^x - x is convex, so on [-1/2, 1/2] at most its value at the ends, which is below 2 (balls)"
     )
     L, r = sym("l") + 2, sym("r")
@@ -206,7 +217,11 @@ def _at(law: Callable[[sp.Expr], sp.Expr], time: sp.Expr, expected: Callable[[sp
     """A law of growth, quadratic in time, at this time: it is what is expected, in rows of both kinds."""
     found = {part: sp.cancel(law(own) * time**2) for part, own in ROWS.items()}
     gaps = {part: sp.cancel(found[part] - expected(own)) for part, own in ROWS.items()}
-    return {part: decided(gaps[part] == 0, {"found": str(found[part])}) for part in ROWS}
+    T = sp.Symbol("T_2", positive=True)
+    handed = {part: {f"the law at T_2, {part}": (law(own) * T**2, "=", expected(own))} for part, own in ROWS.items()}
+    return {
+        part: decided(gaps[part] == 0, {"found": str(found[part])}).stating(handed[part], at={T: time}) for part in ROWS
+    }
 
 
 @book.claim(
@@ -375,7 +390,7 @@ def sum_in_harmful_part(lab: Laboratory) -> Verdict:
     wrong = decided(
         bool(total.subs(at) >= (T * (T + 1)).subs(at)),
         Witness("at t = T_1 + 1 the left sum is 1 and the right side 2, in units of the common factor", {}),
-    )
+    ).stating({"the sum is below the right side": (total, "<", T * (T + 1))}, at=at)
     return wrong.correcting(
         r"\tfrac12C_7(t-T_1)(t-T_1+1)", half, "the half goes into the constant, as in (40)"
     ).blaming("misprint", "same-constant")

@@ -32,7 +32,7 @@ from .common_descent import (
     time_below,
 )
 from .common_drawn import Stages, probable
-from .common_formulas import benign_least, harmful_most
+from .common_formulas import ETA, M_, MU2, N_, NOISE, benign_least, harmful_most
 from .common_hypotheses import CLASSES, IN_BENIGN, IN_HARMFUL, STRICT, WIDE_FOR_EPSILON, along, base, exact_point
 from .common_mean_runs import (
     fitted,
@@ -228,7 +228,11 @@ def time_with_logarithm(lab: Laboratory) -> Verdict:
         f"at epsilon = {say_number(small)} and log(6N^2M^2/delta) = {say_number(size)} (all hypotheses hold) the term of Lemma 5.4 is "
         f"C times {say_number(1 / (small * size))} and 1/epsilon is {say_number(1 / small)}; the quotient goes to zero as the logarithm grows"
     )
-    wrong = decided(sp.limit(inside, L, sp.oo) != 0, Witness(sentence, point))
+    c = sp.Symbol("c", positive=True)
+    time = sp.Symbol("T_3", positive=True)  # in units of 1/(eta mu^2 |w_O|^2)
+    wrong = decided(sp.limit(inside, L, sp.oo) != 0, Witness(sentence, point)).stating(
+        {"the term is below c/epsilon": (C * time, "<", c / eps)}, at={time: 1 / (eps * (2 * C / c))}
+    )
     right = decided(sp.cancel(C * unit / (eps * unit) * eps - C) == 0, {}).proving(
         "without the logarithm the term is C/epsilon"
     )
@@ -338,6 +342,10 @@ def constants_of_regimes(lab: Laboratory) -> Verdict:
     inside = sp.expand(least.subs(C2, 25 * M))
     return (
         decided(inside == 1500 * M**3 and most == 4, {"benign": str(inside), "harmful": str(most)})
+        .stating({"benign": (least, "=", 1500 * M**3)}, at={C2: 25 * M})
+        .stating(
+            {"(144) at equality": (ETA * MU2 / (2 * M_), "=", 2 * ETA * NOISE / (N_ * M_))}, at={MU2: 4 * NOISE / N_}
+        )
         .proving("zero of the denominator of T_1 in D.5, with C_p^2 = 25M", "equality in (144)")
         .with_constants(benign=str(inside), harmful=str(most))
     )

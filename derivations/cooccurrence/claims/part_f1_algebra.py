@@ -112,7 +112,12 @@ def balancing_display(lab: Laboratory) -> dict[str, Verdict]:
     fine = sp.degree(form, R) == 1 and all(c >= 0 for end in ends for c in end)
     step = "(1 + R) (22 (S_1 - S_2) - sum g) is linear in R, with no negative coefficient at R = 1 and R = 3"
     last = "the other difference is R (S_1 - S_2), and R is at least 1"
-    sure = decided(bool(fine), {"form": str(form)}, form=str(form)).proving(step)
+    S1, S2, D = sp.symbols("S1 S2 D")  # D = S_1 - S_2
+    handed = {"22 (S_1 - S_2) and the sum": (S1 + S2 + s3 + s4, "<=", 22 * (S1 - S2))}
+    third = (1 + R) * D - s4
+    put = {S1: 2 * third - l + D, S2: 2 * third - l, s3: third}
+    sure = decided(bool(fine), {"form": str(form)}, form=str(form))
+    sure = sure.stating(handed, nonnegative=("S4", "l", "D"), at=put, where=[(1, "<=", R), (R, "<=", 3)]).proving(step)
     return {"common word": sure.proving(last).with_constants(C=22), "mu1": sure.with_constants(C=22)}
 
 

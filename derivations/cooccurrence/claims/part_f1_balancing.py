@@ -8,7 +8,7 @@ from itertools import product
 
 import sympy as sp
 
-from odesys import Hypothesis, Node, Verdict, combine_verdicts, decided, graph, identity, sym, to_sympy
+from odesys import Hypothesis, Node, Verdict, combine_verdicts, decided, from_sympy, graph, identity, sym, to_sympy
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book
@@ -99,14 +99,16 @@ def _near_minus_two() -> Verdict:
     parts = rho * (w1 * S1 + w3 * third - (S1 - S2)) + (1 - w2) * S2 - (1 - w3) * third
     exact = identity({"c + 2 a": c + 2 * a - parts})
     s2, s3, p, q, d, v1, v2 = sp.symbols("S2 S3 p q d v1 v2", nonnegative=True)  # S_1 = S_2 + p = S_3 + q
+    s1, x1, x2 = sp.symbols("S1 w1 w2", nonnegative=True)
+    second, third_ = {s1: s2 + p}, {s1: s3 + q}
     bounds = {
         # |w_1 S_1 + w_3 S_3 - S_1 + S_2| <= S_1 + S_3 + (S_1 - S_2); the last two terms lie in [-d S_3, d S_2]
-        "rho": (3 * (s2 + p) - ((s2 + p) + s3 + p)).subs(s3, s2 + p - q),
-        "d S_2": d * (s2 + p) - d * s2,
-        "d S_3": d * (s3 + q) - d * s3,
-        "a": (1 - d + v1) * (s2 + p) + (1 - d + v2) * s2 - (1 - d) * (s2 + p) - (1 - d) * s2,
+        "rho": (s1 + s3 + (s1 - s2), 3 * s1, {s1: s2 + p, s3: s2 + p - q}),
+        "d S_2": (d * s2, d * s1, second),
+        "d S_3": (d * s3, d * s1, third_),
+        "a": ((1 - d) * s1 + (1 - d) * s2, x1 * s1 + x2 * s2, {**second, x1: 1 - d + v1, x2: 1 - d + v2}),
     }
-    return exact & combine_verdicts({name: _nonnegative(sp.expand(form)) for name, form in bounds.items()})
+    return exact & combine_verdicts({name: _at_most(name, *sides) for name, sides in bounds.items()})
 
 
 @book.claim(
@@ -192,6 +194,12 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
         for what, form in forms.items():
             ends = [(1 - NEARLY, 1 + NEARLY), *[(1 - NEARLY, Fraction(1))] * 4]
             found = decided(_at_corners(form, (r, *w), ends), {"form": str(form)}, form=str(form))
+            box = [
+                relation
+                for x, (low, high) in zip((r, *w), ends, strict=True)
+                for relation in ((low, "<=", x), (x, "<=", high))
+            ]
+            found = found.stating({f"{name}, {what}": (0, "<=", form)}, where=box)
             (inside if "Q" in what else below)[f"{name}, {what}"] = found
     step = "linear in r and in each A_c/S_c, so its corners decide; there it is a sum of nonnegative differences of the order of Definition F.1"
     last = "a < 0 < c, so one root is positive; the quadratic is positive at 1 and negative at 2"
@@ -217,11 +225,13 @@ def _at_corners(form: sp.Expr, moving: tuple[sp.Symbol, ...], ends: list[tuple[F
     return True
 
 
-def _nonnegative(poly: sp.Expr) -> Verdict:
-    """Every coefficient of an expanded polynomial in nonnegative symbols is nonnegative."""
+def _at_most(name: str, small: sp.Expr, large: sp.Expr, put: dict[sp.Symbol, sp.Expr]) -> Verdict:
+    """With these values put in, every coefficient of the difference, in nonnegative symbols, is nonnegative."""
+    poly = sp.expand((large - small).subs(put, simultaneous=True))
     symbols = sorted(poly.free_symbols, key=str)
     coefficients = sp.Poly(poly, *symbols).coeffs() if symbols else [poly]
-    return decided(all(c >= 0 for c in coefficients), {"form": str(poly)}, form=str(poly))
+    found = decided(all(c >= 0 for c in coefficients), {"form": str(poly)}, form=str(poly))
+    return found.stating({name: (small, "<=", large)}, at=put)
 
 
 def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
@@ -229,7 +239,10 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     text = {sp.Symbol(name, real=True): value for name, value in mapping.items()}
     poly = sp.expand(to_sympy(node).subs(text, simultaneous=True))
     coefficients = sp.Poly(poly, *sorted(poly.free_symbols, key=str)).coeffs() if poly.free_symbols else [poly]
-    return decided(all(c >= 0 for c in coefficients), {"form": str(poly)}, form=str(poly))
+    found = decided(all(c >= 0 for c in coefficients), {"form": str(poly)}, form=str(poly))
+    differences = {str(s) for value in mapping.values() for s in value.free_symbols}
+    put = {name: from_sympy(value) for name, value in mapping.items()}
+    return found.stating({"form": (0, "<=", node)}, nonnegative=differences, at=put)
 
 
 @book.claim(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Verdict, equal, graph, identity, measure, sym
+from odesys import Verdict, equal, graph, measure, sym
 
 from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
@@ -219,13 +219,12 @@ def solved(lab: Laboratory) -> dict[str, Verdict]:
     """d(1/L)/dt = -L'/L^2, and the derivative of the solution."""
     t, C1, C2, rate, L = (sym(name) for name in ("t", "C1", "C2", "rate", "loss"))
     chain = C1 + rate / L**2  # d/dt (C_1 t - 1/L + C_2)
-    on_flow = graph.substitute([chain], {rate: -C1 * L**2})[0]
     curve = 1 / (C1 * t + C2)
     slope = graph.gradient(curve, [t])[0]
     positive = ("C1", "C2", "t", "loss")
     return {
-        "derivative": identity({"constant": on_flow}, positive=positive),
-        "solution": identity({"equation": slope + C1 * curve**2}, positive=positive),
+        "derivative": equal({"constant": (chain, graph.ZERO)}, positive=positive, given={rate: -C1 * L**2}),
+        "solution": equal({"equation": (slope, -C1 * L**2)}, positive=positive, given={L: curve}),
     }
 
 

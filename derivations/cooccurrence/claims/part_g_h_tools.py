@@ -95,6 +95,9 @@ def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     printed = certified() if left >= right else refuted(Witness(sentence, {"V": 1, "M": 1, "t": "1/2"}))
     v, m, x, u, s = (sym(name) for name in ("V", "M", "t", "u", "s"))
     exponent = (x * x / 2) / (v + m * x / 3)
+    if printed.as_stated == "fails":
+        both = {"below t^2/(2V)": (exponent, "<", x * x / (2 * v)), "below t/(2M)": (exponent, "<", x / (2 * m))}
+        printed = printed.stating(both, at={v: V, m: M, x: t})
     quantile = s + 2 * m * u  # s^2 = 2 V u
     slack = quantile**2 / 2 - u * (s**2 / (2 * u) + m * quantile / 3)
     fixed = identity(

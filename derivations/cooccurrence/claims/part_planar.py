@@ -15,6 +15,7 @@ from odesys import (
     certified,
     combine_verdicts,
     decided,
+    equal,
     fit_power_law,
     from_sympy,
     graph,
@@ -98,10 +99,10 @@ def typed_limits(lab: Laboratory, L: int) -> Verdict:
     def g(node: graph.Node) -> graph.Node:
         return graph.call("sigmoid", -node)
 
-    residuals: dict[str, graph.Node] = {}
+    pairs: dict[str, tuple[graph.Node, graph.Node]] = {}
     system = lab.planar(L)
     printed = {"x": g(2 * x - z) / 2 - g(z - x) / 6, "z": g(z - x) / 3 + g(z) / 6 - g(2 * x - z) / 2}
-    residuals |= {f"{name}, L={L}": node - printed[name] for name, node in system.equations.items()}
+    pairs |= {f"{name}, L={L}": (node, printed[name]) for name, node in system.equations.items()}
     every = lab.every_n(L)
     words = {name: sym(name) for name in every.names}
     first = g(2 * words["G_1"] + words["G_3"] + (L - 3) * words["G_r1"])
@@ -114,8 +115,8 @@ def typed_limits(lab: Laboratory, L: int) -> Verdict:
         "G_r2": -second / n,
         "G_r4": -fourth / n,
     }
-    residuals |= {f"{name}, all n": node - printed[name] for name, node in every.equations.items()}
-    return identity(residuals, positive=("n",))
+    pairs |= {f"{name}, all n": (node, printed[name]) for name, node in every.equations.items()}
+    return equal(pairs, positive=("n",))
 
 
 @book.claim(

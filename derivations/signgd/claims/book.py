@@ -24,7 +24,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.toy_network import opaque_symbols
+from ..special.one_sample import BOTH, OPAQUE
 from .common_hypotheses import SYMBOLS
 
 book = ClaimBook(
@@ -41,16 +41,24 @@ SIZES = "a statement about sizes of parameters, not about the system"
 SIZE = {"n": 2, "m_k": 2, "m_v": 2}  # of the toy
 
 
+ANY = {"n": "every", "m_k": "every", "m_v": "every", "d": "every"}
+SHARES = (
+    "one sample, one neuron, one row and one coordinate are written out, what all others of each kind add is a free symbol",
+    "the loss is a mean over samples, so arguments of steps are sums of what each sample adds; on disjoint supports noise "
+    "coordinates have one sample each",
+)
+
+
 def on_the_toy(verdict: Verdict) -> Verdict:
-    """An identity of the toy network: a certificate for its sizes, as the formulas are sums over samples and neurons."""
+    """An identity of the toy network: a certificate for its sizes, two samples, neurons and rows."""
     return verdict.proving(
         "both sides are the same rational function of weights, noise entries and exponentials", **SIZE
     )
 
 
-def reduced(name: str) -> Node:
-    """A symbol of the reduced state of the toy: ``q1_mu``, ``k1_2``, ``v_1``, ..."""
-    return sym(name)
+def for_every_size(verdict: Verdict) -> Verdict:
+    """An identity or a sign of what one sample adds, with the rest of every sum as a symbol: for all n, m_k, m_v and d."""
+    return verdict.proving(*SHARES, **ANY)
 
 
 def signed(
@@ -60,23 +68,23 @@ def signed(
     positive: tuple[str, ...] = (),
     nonnegative: tuple[str, ...] = (),
 ) -> Verdict:
-    """The derived sign arguments have the wanted signs for all positive softmax weights, slopes and the given state.
+    """What a sample adds to the sign arguments has the wanted signs, for all positive softmax weights, slopes, the given state.
 
+    Sample and neuron are called 1 and stand for any: where each sample adds something of one sign, so has the sum.
     `values` replaces reduced symbols by expressions of positive symbols; `wanted` maps an argument to +1 or -1.
     """
-    found = lab.arguments(opaque=True)
-    names = list(wanted)
-    nodes = graph.substitute([found[name] for name in names], {sym(k): graph.as_node(v) for k, v in values.items()})
-    return always_positive(
-        {name: wanted[name] * node for name, node in zip(names, nodes, strict=True)},
-        (*opaque_symbols(), "x1_1", "x2_1", *positive),
-        nonnegative,
-    )
+    at = {sym(k): graph.as_node(v) for k, v in values.items()}
+    nodes: dict[str, Node] = {}
+    for label in BOTH:
+        nodes[f"g {label}"] = lab.slope_of_a_sample(label)
+        found = graph.substitute([lab.shares(opaque=True)[label][name] for name in wanted], at)
+        nodes |= {f"{name} {label}": sign * node for (name, sign), node in zip(wanted.items(), found, strict=True)}
+    return for_every_size(always_positive(nodes, (*OPAQUE, *positive), nonnegative))
 
 
-def weights_of(i: int) -> tuple[Node, Node]:
+def weights_of_pair() -> tuple[Node, Node]:
     """a_i = s_11 s_12 and b_i = s_21 s_22 over the opaque symbols."""
-    X, Y = sym(f"X{i}1"), sym(f"X{i}2")
+    X, Y = sym("X11"), sym("X12")
     return X / (1 + X) ** 2, Y / (1 + Y) ** 2
 
 

@@ -55,6 +55,24 @@ def at_least(name: str, tex: str, left: Callable[[Any], Any], right: Callable[[A
     return Hypothesis.from_ratio("", name, tex, lambda p: left(p) / right(p))
 
 
+def taken(name: str, tex: str) -> Hypothesis:
+    """A premise about a state or an event that no parameter decides, as of an induction: its name says that it is taken."""
+    return Hypothesis(f"taken, not checked: {name}", tex, lambda p: 1)
+
+
+#: by Lemma C.7 beta_mu is at most 2 log^1/2 sigma_0 |mu|, and by Lemma C.8 beta_xi at least sigma_0 sigma_p s^1/2 / 4
+large_noise = at_least(
+    "beta_xi >= 2 beta_mu, by Lemmas C.7 and C.8",
+    r"\beta_\xi\ge2\beta_\mu",
+    lambda p: p["sigma_p"] * sqrt(p["s"]),
+    lambda p: 16 * sqrt(log(12 * max(p["m_k"], p["m_v"]) * p["n"])) * p.get("mu", 1),
+)
+longer_noise = at_least(
+    "|xi_i|_1 > |mu|, by Lemma C.4",
+    r"\|\xi_i\|_1>\|\mu\|",
+    lambda p: p["sigma_p"] * p["s"],
+    lambda p: sqrt(2) * p.get("mu", 1),
+)
 many_coordinates = at_least(
     "s >= 85 log(4 n / delta)",
     r"s=\Omega(\log(4n/\delta))",

@@ -115,16 +115,16 @@ def experiments(lab: Laboratory) -> Verdict:
 
 @book.claim(
     "App.E.1-times",
-    "Order of the times up to T_4^-",
+    "Order of the times up to T_3^+",
     kind="order",
     where="Appendix E.1, display of the order among the times",
-    parts=["T_1 << T_2", "T_2 < T_2^+", "T_2^+ << T_3", "T_3 < T_3^+", "T_3^+ << T_4^-"],
+    parts=["T_1 << T_2", "T_2 < T_2^+", "T_2^+ << T_3", "T_3 < T_3^+"],
     origin="proof",
     hypotheses=CONDITION,
-    uses=["C.8", "Eq.2-3", "E.21"],
+    uses=["C.8", "Eq.2-3"],
     insensitive="quotients of the times that the paper defines",
-    statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+\ll T_4^-",
-    reading="C_1 and C_2 large constants; beta_xi and beta_mu with the rows of values, m_v at most n^9; delta = n^(-1/3), as in Theorem 3.2",
+    statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+",
+    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; delta = n^(-1/3), as in Theorem 3.2",
 )
 def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     """Quotients of neighbours by their orders; logarithms of 12, n, m_k and 1/delta as symbols."""
@@ -136,8 +136,19 @@ def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     first = at_most(100 * flint.arb(20).sqrt(), ball(448), what="50 sqrt2 * 2 * sqrt10 against C_1")
     third = at_most(3 * flint.arb(56).sqrt(), ball(23), what="3 * sqrt2 * sqrt28 against C_2")
     step = "beta_xi <= 2 log(12 max(m_k, m_v) n/delta)^1/2 sigma_0 sigma_p s^1/2, beta_mu <= (2 log(12 max(m_k, m_v)/delta))^1/2 sigma_0 |mu|"
-    # log 12 <= 5/2 and log(3 sqrt2) <= 3/2; with log n = 2 + x the logarithm of T_3^+ is at most twice that of (34)
-    x = sym("x")
+    return {
+        "T_1 << T_2": vanishing("T_1/T_2, m_v^(-1/2)/n", n=-1),
+        "T_2 < T_2^+": (ten & first).proving(step).with_constants(C_1="448 is large enough"),
+        "T_2^+ << T_3": vanishing("T_2^+/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4)),
+        "T_3 < T_3^+": (more & third)
+        .proving(step)
+        .with_constants(C_2="23 is large enough at every point; runs (E.9 to E.11) have T_3^+ = 2 T_3"),
+    }
+
+
+def _long_before(lab: Laboratory) -> Verdict:
+    """T_3^+ over the bound (34) of T_4^-; log 12 <= 5/2 and log(3 sqrt2) <= 3/2, log n = 2 + x."""
+    x = sym("x")  # the logarithm of T_3^+ is at most twice that of (34)
     logs = always_positive(
         {"twice (34)": 2 * (Fraction(9, 4) * (2 + x) - Fraction(3, 2)) - (Fraction(5, 2) + Fraction(7, 12) * (2 + x))},
         (),
@@ -151,13 +162,7 @@ def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
         "m_k <= n^1/4, delta = n^(-1/3) and sigma_p s / n >= d^1/4 >= n^9/4: the quotient of the logarithms is at most 2, and "
         "kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
     )
-    return {
-        "T_1 << T_2": vanishing("T_1/T_2, m_v^(-1/2)/n", n=-1),
-        "T_2 < T_2^+": (ten & first).proving(step).with_constants(C_1="448 is large enough"),
-        "T_2^+ << T_3": vanishing("T_2^+/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4)),
-        "T_3 < T_3^+": (more & third).proving(step).with_constants(C_2="23 is large enough"),
-        "T_3^+ << T_4^-": given(last, "Eq. (34) of Lemma E.21"),
-    }
+    return given(last, "Eq. (34) of Lemma E.21")
 
 
 def _last_times(record: Record) -> Verdict:
@@ -167,13 +172,14 @@ def _last_times(record: Record) -> Verdict:
 
 on_path(
     "App.E.1-times-IV",
-    "Order of the times from T_4^- on",
+    "Order of the times from T_3^+ on",
     {"T_4^- < T_4^+ < T_4": _last_times},
+    proved={"T_3^+ << T_4^-": _long_before},
     supposing=[UNTIED, ALIGNED],
     where="Appendix E.1, display of the order among the times",
     origin="proof",
-    uses=["E.25", "E.36"],
-    statement=r"T_4^-<T_4^+<T_4",
+    uses=["E.21", "E.25", "E.36"],
+    statement=r"T_3^+\ll T_4^-<T_4^+<T_4",
     reading="T_4^- and T_4^+ from their definitions, at steps of 2 percent; C_3 = 2; the overview prints (1 + theta_c) T_2^- for (1 + theta_c) T_4^-",
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from math import log, log1p, pi
 from typing import Any
@@ -25,7 +26,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.toy_network import on_section
+from ..special.one_sample import BOTH
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
 from .common_hypotheses import CONDITION, at_least, inside_point, many_coordinates, wide
 from .common_orders import vanishing
@@ -55,6 +56,7 @@ def _fourth_coefficient(x: Any) -> Any:
     return _coefficients(x, 4)[4]
 
 
+@cache
 def erf_bound() -> Verdict:
     """erf(x)^2 <= 1 - exp(-4x^2/pi) for all x >= 0: Taylor at 0, balls to 3, and the tail."""
     # even, and the coefficients of order 0 and 2 vanish exactly (4/pi - 4/pi), so the value is x^4 times the fourth one
@@ -389,20 +391,22 @@ def signals_not_small(lab: Laboratory) -> Verdict:
 )
 def softmax_start(lab: Laboratory) -> dict[str, Verdict]:
     """Bound of the derived logits, term by term, and the slope of the logistic function."""
-    made = lab.network()
-    gaps = on_section({f"{i}{l}": made.logit(i, l, 0) - made.logit(i, l, 1) for i in range(2) for l in range(2)})
-    beta = sym("beta")
-    bounds = {name: triangle_bound(node, dict.fromkeys(graph.symbols([node]), beta)) for name, node in gaps.items()}
-    largest = {name: identity({name: bound - 2 * 2 * beta * beta}) for name, bound in bounds.items()}  # 2 m_k beta^2
+    beta, largest = sym("beta"), dict[str, Verdict]()
+    for label, l in product(BOTH, range(2)):
+        made = lab.sample(label)
+        (gap,) = made.on_section([made.logit(l, 0) - made.logit(l, 1)])
+        (gap,) = graph.substitute([gap], {sym(f"Z{l + 1}{a}"): num(0) for a in (1, 2)})  # of one neuron
+        most = triangle_bound(gap, dict.fromkeys(graph.symbols([gap]), beta))
+        largest[f"{label}{l}"] = identity({f"{label}{l}": most - 2 * beta * beta})
     s = graph.call("sigmoid", sym("z"))
     slope = graph.gradient(s, [sym("z")])[0]
     # 1/4 - s(1-s) = (1/2 - s)^2 is a square
     quarter = identity({"slope": num(1) / 4 - slope - (num(1) / 2 - s) ** 2})
     first = Fraction(1, 4) * 2 * 4  # slope times 2 m_k beta^2 over m_k log sigma_0^2 max
     bound = (quarter & at_most(ball(first), ball(16))).with_constants(constant=f"{first} instead of 16")
-    step = "a logit gap is at most 2 m_k beta^2, and |sigmoid(z) - 1/2| <= |z|/4"
+    step = "each neuron adds at most 2 beta^2 to a logit gap, and |sigmoid(z) - 1/2| <= |z|/4"
     rows = {
-        name: (largest[f"0{l}"] & largest[f"1{l}"] & bound).proving(step, m_k=2)
+        name: (largest[f"1{l}"] & largest[f"-1{l}"] & bound).proving(step, m_k="every")
         for l, name in enumerate(("s_11", "s_21"))
     }
     return {**rows, "both near 1/2": (rows["s_11"] & rows["s_21"]).proving("the right side is o(1) by hypothesis")}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 
 from odesys import ZERO, Node, Verdict, equal, graph, identity, measured, num, refuted, rounded, sym
@@ -9,32 +12,31 @@ from odesys import ZERO, Node, Verdict, equal, graph, identity, measured, num, r
 from ..laboratory import Laboratory
 from ..setting import EVERYWHERE, RANDOM, Case
 from ..special import training_sets as training_data
-from ..special.toy_network import LABELS, POSITIVE, ROWS, SUPPORTS, Toy, dot, weight
-from .book import EVERY, NUMBERS, book, on_the_toy
+from ..special.one_sample import BOTH, ENTRIES, NOISE, POSITIVE, OneSample, factor
+from ..special.toy_network import POSITIVE as TOY_POSITIVE
+from ..special.toy_network import ROWS, dot
+from .book import EVERY, NUMBERS, book, for_every_size
 
 SIDES = {"P": 1, "N": -1}
 
 
-def difference(made: Toy, i: int) -> list[Node]:
-    """x^(1) - x^(2)."""
-    first, second = made.tokens(i)
-    return [a - b for a, b in zip(first, second, strict=True)]
+ANY_SIZE = "one sample, neuron, row and coordinate of any number; sums over all others are symbols"
 
 
-def mixed(made: Toy, i: int) -> list[Node]:
-    """s_11 s_12 x^(1) + s_21 s_22 x^(2)."""
-    s, (first, second) = made.attention(i), made.tokens(i)
-    return [s[0][0] * s[0][1] * a + s[1][0] * s[1][1] * b for a, b in zip(first, second, strict=True)]
+def mixed(made: OneSample) -> tuple[Node, Node]:
+    """s_11 s_12 and s_21 s_22."""
+    s = made.attention()
+    return s[0][0] * s[0][1], s[1][0] * s[1][1]
 
 
-def mean_row(made: Toy, kind: str) -> list[Node]:
-    """The mean value vector of a class."""
-    return [graph.add(column) / ROWS for column in zip(*made.weights[kind], strict=True)]
+def gap(inner: tuple[Node, Node]) -> Node:
+    """<w, x^(1) - x^(2)>."""
+    return inner[0] - inner[1]
 
 
-def value_vector(made: Toy) -> list[Node]:
-    """v: mean row of class 1 minus mean row of class -1."""
-    return [a - b for a, b in zip(mean_row(made, "P"), mean_row(made, "N"), strict=True)]
+def samples(lab: Laboratory) -> dict[int, OneSample]:
+    """One sample of each label."""
+    return {label: lab.sample(label) for label in BOTH}
 
 
 @book.claim(
@@ -88,35 +90,22 @@ def data_law(lab: Laboratory) -> Verdict:
     origin="text",
     where="Section 2, Eq. (1)",
     statement=r"F_j(W,X)=\tfrac1{m_v}\sum_r\big[(s_{11}+s_{21})\langle w_{V,j,r},x^{(1)}\rangle+(s_{12}+s_{22})\langle w_{V,j,r},x^{(2)}\rangle\big],\ f=F_1-F_{-1}",
-    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
+    reading=ANY_SIZE,
 )
 def output(lab: Laboratory) -> Verdict:
     """Both sides as expressions of the weights."""
-    made = lab.network()
     pairs = {}
-    for i in range(2):
-        x, s = made.tokens(i), made.attention(i)
-        heads = {}
+    for label, made in samples(lab).items():
+        s, heads = made.attention(), {}
+        q, k = made.inner("Q"), made.inner("K")
+        scores = [[q[l] * k[a] + sym(f"Z{l + 1}{a + 1}") for a in range(2)] for l in range(2)]
+        soft = [[graph.exp(row[a]) / (graph.exp(row[0]) + graph.exp(row[1])) for a in range(2)] for row in scores]
         for kind in SIDES:
-            scores = [
-                [
-                    graph.add(
-                        dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True)
-                    )
-                    for a in range(2)
-                ]
-                for l in range(2)
-            ]
-            soft = [[graph.exp(row[a]) / (graph.exp(row[0]) + graph.exp(row[1])) for a in range(2)] for row in scores]
-            defined = (
-                graph.add(soft[l][a] * dot(v, x[a]) for l in range(2) for a in range(2) for v in made.weights[kind])
-                / ROWS
-            )
-            printed = graph.add((s[0][a] + s[1][a]) * dot(v, x[a]) for a in range(2) for v in made.weights[kind]) / ROWS
-            pairs[f"F {kind} {i}"] = defined, printed
-            heads[kind] = defined
-        pairs[f"f {i}"] = made.output(i), heads["P"] - heads["N"]
-    return on_the_toy(equal(pairs))
+            rows = made.inner(kind)  # the mean over rows of both patches
+            heads[kind] = graph.add(soft[l][a] * rows[a] for l in range(2) for a in range(2))
+            pairs[f"F {kind} {label}"] = heads[kind], graph.add((s[0][a] + s[1][a]) * rows[a] for a in range(2))
+        pairs[f"f {label}"] = made.output(), heads["P"] - heads["N"]
+    return for_every_size(equal(pairs))
 
 
 @book.claim(
@@ -129,20 +118,18 @@ def output(lab: Laboratory) -> Verdict:
     where="Lemma D.1",
     insensitive=NUMBERS,
     statement=r"\partial s_i/\partial z_j=s_i(\mathbf 1\{i=j\}-s_j)",
-    reading="four logits, as rational functions of exponentials",
+    reading="two logits of any number, the exponentials of all others as one positive symbol; a softmax of one logit is 1",
 )
 def softmax_derivative(lab: Laboratory) -> Verdict:
-    """All 16 entries."""
-    z = [sym(f"z{k}") for k in range(4)]
-    total = graph.add(graph.exp(x) for x in z)
+    """The diagonal and the off-diagonal entry."""
+    z, rest = [sym("z_i"), sym("z_j")], sym("E")
+    total = graph.exp(z[0]) + graph.exp(z[1]) + rest
     s = [graph.exp(x) / total for x in z]
-    return equal(
-        {
-            f"{i}{j}": (graph.gradient(s[i], z)[j], s[i] * ((1 if i == j else 0) - s[j]))
-            for i in range(4)
-            for j in range(4)
-        }
-    ).proving("both sides are the same rational function of e^z_1, ..., e^z_4", L=4)
+    pairs = {
+        "i = j": (graph.gradient(s[0], z)[0], s[0] * (1 - s[0])),
+        "i, j": (graph.gradient(s[0], z)[1], -s[0] * s[1]),
+    }
+    return equal(pairs, ("E",)).proving("the sum of the other exponentials depends on neither logit", L="every")
 
 
 @book.claim(
@@ -156,19 +143,18 @@ def softmax_derivative(lab: Laboratory) -> Verdict:
     uses=["Eq.1", "App.D-activation"],
     insensitive=EVERY,
     statement=r"\nabla_{w_{V,j,r}}F_j=\tfrac1{m_v}[(s_{11}+s_{21})x^{(1)}+(s_{12}+s_{22})x^{(2)}]",
-    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
+    reading=ANY_SIZE,
 )
 def value_gradient(lab: Laboratory) -> Verdict:
     """Derivatives of both heads."""
-    made = lab.network()
     pairs = {}
-    for kind in SIDES:
-        s, x = made.attention(0), made.tokens(0)
-        slopes = graph.gradient(made.head(0, kind), made.weights[kind][0])
-        for c, slope in enumerate(slopes):
-            pairs[f"{kind}{c}"] = slope, graph.add((s[0][a] + s[1][a]) * x[a][c] for a in range(2)) / ROWS
-    slopes = graph.gradient(made.output(0), made.weights["P"][0])
-    return on_the_toy(equal(pairs | {f"f{c}": (slope, pairs[f"P{c}"][1]) for c, slope in enumerate(slopes)}))
+    for label, made in samples(lab).items():
+        s = made.attention()
+        right = graph.add((s[0][a] + s[1][a]) * made.entries[a] for a in range(2)) / sym("m_v")
+        for kind in SIDES:
+            pairs[f"{kind} {label}"] = graph.gradient(made.head(kind), [ENTRIES[kind]])[0], right
+        pairs[f"f {label}"] = graph.gradient(made.output(), [ENTRIES["P"]])[0], right
+    return for_every_size(equal(pairs))
 
 
 @book.claim(
@@ -181,39 +167,36 @@ def value_gradient(lab: Laboratory) -> Verdict:
     where="Lemma D.3",
     uses=["D.1"],
     statement=r"\partial F_j/\partial z_{l,a}=\tfrac1{m_v}\sum_rs_{l1}s_{l2}[\langle w_{V,j,r},x_a\rangle-\langle w_{V,j,r},x_{3-a}\rangle]",
-    reading="logits as symbols, values those of the toy network; the logits themselves are as in Section 2",
+    reading="logits as symbols, mean rows with sums over all others as symbols; the logits themselves are as in Section 2",
 )
 def logit_gradient(lab: Laboratory) -> Verdict:
     """Derivatives by z, and the derived logits."""
-    made = lab.network()
     z = [[sym(f"z{l}{a}") for a in range(2)] for l in range(2)]
-    gates = [[graph.exp(z[l][a]) / (graph.exp(z[l][0]) + graph.exp(z[l][1])) for a in range(2)] for l in range(2)]
-    x, pairs = made.tokens(0), {}
-    for kind, l, a in ((kind, l, a) for kind in SIDES for l in range(2) for a in range(2)):
-        slope = graph.gradient(made.head(0, kind, gates), [z[l][a]])[0]
-        mean = mean_row(made, kind)
-        pairs[f"{kind}{l}{a}"] = slope, gates[l][0] * gates[l][1] * (dot(mean, x[a]) - dot(mean, x[1 - a]))
-        scores = graph.add(
-            dot(q, x[l]) * dot(k, x[a]) for q, k in zip(made.weights["Q"], made.weights["K"], strict=True)
-        )
-        pairs[f"z{l}{a}"] = made.logit(0, l, a), scores
-    return on_the_toy(equal(pairs))
+    soft = [[graph.exp(z[l][a]) / (graph.exp(z[l][0]) + graph.exp(z[l][1])) for a in range(2)] for l in range(2)]
+    pairs = {}
+    for label, kind, l, a in product(BOTH, SIDES, range(2), range(2)):
+        made = lab.sample(label)
+        mean = made.inner(kind)
+        slope = graph.gradient(made.head(kind, soft), [z[l][a]])[0]
+        pairs[f"{kind}{l}{a} {label}"] = slope, soft[l][0] * soft[l][1] * (mean[a] - mean[1 - a])
+        scores = made.inner("Q")[l] * made.inner("K")[a] + sym(f"Z{l + 1}{a + 1}")
+        pairs[f"z{l}{a} {label}"] = made.logit(l, a), scores
+    return for_every_size(equal(pairs))
 
 
 def _heads_gradient(lab: Laboratory, kind: str) -> Verdict:
-    """D.4 (kind Q) and D.5 (kind K) for both heads, both samples and both neurons."""
-    made, pairs = lab.network(), {}
-    for i, side in ((i, side) for i in range(2) for side in SIDES):
-        gap, mix, mean = difference(made, i), mixed(made, i), mean_row(made, side)
-        for r in range(2):
-            slopes = graph.gradient(made.head(i, side), made.weights[kind][r])
-            for c, slope in enumerate(slopes):
-                if kind == "Q":
-                    right = dot(mean, gap) * dot(made.weights["K"][r], gap) * mix[c]
-                else:
-                    right = dot(mean, gap) * dot(made.weights["Q"][r], mix) * gap[c]
-                pairs[f"{side} {i} {r} {c}"] = slope, right
-    return on_the_toy(equal(pairs, POSITIVE))
+    """D.4 (kind Q) and D.5 (kind K) for both heads and both labels."""
+    pairs = {}
+    for (label, made), side in product(samples(lab).items(), SIDES):
+        (a, b), (first, second), value = mixed(made), made.entries, gap(made.inner(side))
+        (slope,) = graph.gradient(made.head(side), [ENTRIES[kind]])
+        if kind == "Q":
+            right = value * gap(made.inner("K")) * (a * first + b * second)
+        else:
+            q = made.inner("Q")
+            right = value * (a * q[0] + b * q[1]) * (first - second)
+        pairs[f"{side} {label}"] = slope, right
+    return for_every_size(equal(pairs))
 
 
 @book.claim(
@@ -226,7 +209,7 @@ def _heads_gradient(lab: Laboratory, kind: str) -> Verdict:
     where="Lemma D.4",
     uses=["D.3"],
     statement=r"\nabla_{w_{Q,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{K,s},x^{(1)}-x^{(2)}\rangle(s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)})",
-    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
+    reading=ANY_SIZE,
 )
 def query_gradient(lab: Laboratory) -> Verdict:
     """All entries of the query rows."""
@@ -243,7 +226,7 @@ def query_gradient(lab: Laboratory) -> Verdict:
     where="Lemma D.5",
     uses=["D.3"],
     statement=r"\nabla_{w_{K,s}}F_j=\langle\bar w_{V,j},x^{(1)}-x^{(2)}\rangle\langle w_{Q,s},s_{11}s_{12}x^{(1)}+s_{21}s_{22}x^{(2)}\rangle(x^{(1)}-x^{(2)})",
-    reading="the toy network of two samples, two neurons and two rows, all entries; the formulas are sums over them",
+    reading=ANY_SIZE,
 )
 def key_gradient(lab: Laboratory) -> Verdict:
     """All entries of the key rows."""
@@ -271,8 +254,8 @@ def activation(lab: Laboratory) -> Verdict:
     outside = graph.add((graph.add(s[l][a] * u[a] for a in range(2))) ** 2 for l in range(2)) / ROWS
     inner = graph.add(s[l][a] * u[a] ** 2 for l in range(2) for a in range(2)) / ROWS
     printed = [graph.add(s[l][a] * 2 * u[a] * x[a][c] for l in range(2) for a in range(2)) / ROWS for c in range(5)]
-    fails = equal({str(c): (slope, printed[c]) for c, slope in enumerate(graph.gradient(outside, row))}, POSITIVE)
-    right = equal({str(c): (slope, printed[c]) for c, slope in enumerate(graph.gradient(inner, row))}, POSITIVE)
+    fails = equal({str(c): (slope, printed[c]) for c, slope in enumerate(graph.gradient(outside, row))}, TOY_POSITIVE)
+    right = equal({str(c): (slope, printed[c]) for c, slope in enumerate(graph.gradient(inner, row))}, TOY_POSITIVE)
     linear = equal(
         {
             f"id {c}": (slope, graph.add(s[l][a] * x[a][c] for l in range(2) for a in range(2)) / ROWS)
@@ -291,9 +274,19 @@ def activation(lab: Laboratory) -> Verdict:
     ).blaming("misprint", "activation-place")
 
 
-def loss_slope(made: Toy, i: int) -> Node:
-    """l'(y_i f_i) = -1/(1 + exp(y_i f_i))."""
-    return -1 / (1 + graph.exp(LABELS[i] * made.output(i)))
+def loss_slope(made: OneSample) -> Node:
+    """l'(y f) = -1/(1 + exp(y f))."""
+    return -1 / (1 + graph.exp(made.label * made.output()))
+
+
+def at_any_coordinate(lab: Laboratory, printed: Callable[[OneSample], Node], kinds: str) -> Verdict:
+    """What a sample adds to the arguments of these weights against its term of a printed sum, and steps of length eta."""
+    pairs = {}
+    for (label, made), kind in product(samples(lab).items(), kinds):
+        side = SIDES.get(kind, 1)
+        pairs[f"{kind} {label}"] = lab.moves_of_a_sample(label)[kind], -side * printed(made) / sym("n")
+    lengths = {f"length {place}": (node, num(1)) for place, node in lab.lengths().items()}
+    return for_every_size(equal(pairs | lengths))
 
 
 @book.claim(
@@ -309,22 +302,14 @@ def loss_slope(made: Toy, i: int) -> Node:
     reading="the argument of the derived step is -1/(n m_v) times the printed sum, entry by entry, and its length is eta",
 )
 def value_update(lab: Laboratory) -> Verdict:
-    """Arguments of all value entries."""
-    made, arguments, lengths = lab.steps()
-    pairs = {}
-    for kind, j in SIDES.items():
-        for r, row in enumerate(made.weights[kind], 1):
-            for c in range(len(row)):
-                total = ZERO
-                for i, y in enumerate(LABELS):
-                    s, x = made.attention(i), made.tokens(i)
-                    total = total + loss_slope(made, i) * y * j * graph.add(
-                        (s[0][a] + s[1][a]) * x[a][c] for a in range(2)
-                    )
-                name = weight(kind, r, c).args[0]
-                pairs[name] = arguments[name], -total / (len(LABELS) * ROWS)
-                pairs[f"length {name}"] = lengths[name], num(1)
-    return on_the_toy(equal(pairs, POSITIVE))
+    """Arguments of the rows of both classes."""
+
+    def printed(made: OneSample) -> Node:
+        s = made.attention()
+        bracket = graph.add((s[0][a] + s[1][a]) * made.entries[a] for a in range(2))
+        return loss_slope(made) * made.label * bracket / sym("m_v")
+
+    return at_any_coordinate(lab, printed, "PN")
 
 
 @book.claim(
@@ -340,42 +325,36 @@ def value_update(lab: Laboratory) -> Verdict:
     reading="the argument of the derived step is -1/n times the printed sum, entry by entry, and its length is eta",
 )
 def query_key_update(lab: Laboratory) -> dict[str, Verdict]:
-    """Arguments of the entries of the first neuron, both samples in the sum."""
-    made, arguments, lengths = lab.steps()
-    v, found = value_vector(made), {}
-    for kind, called in (("Q", "queries"), ("K", "keys")):
-        pairs = {}
-        for c in range(5):
-            total = ZERO
-            for i, y in enumerate(LABELS):
-                gap, mix = difference(made, i), mixed(made, i)
-                inner = (
-                    dot(made.weights["K"][0], gap) * mix[c] if kind == "Q" else dot(made.weights["Q"][0], mix) * gap[c]
-                )
-                total = total + loss_slope(made, i) * y * dot(v, gap) * inner
-            name = weight(kind, 1, c).args[0]
-            pairs[name] = arguments[name], -total / len(LABELS)
-            pairs[f"length {name}"] = lengths[name], num(1)
-        found[called] = on_the_toy(equal(pairs, POSITIVE))
-    return found
+    """Arguments of queries and keys."""
+
+    def before(made: OneSample) -> Node:  # l' y <v, x^(1) - x^(2)>
+        return loss_slope(made) * made.label * (gap(made.inner("P")) - gap(made.inner("N")))
+
+    def queries(made: OneSample) -> Node:
+        (a, b), (first, second) = mixed(made), made.entries
+        return before(made) * gap(made.inner("K")) * (a * first + b * second)
+
+    def keys(made: OneSample) -> Node:
+        (a, b), (first, second), q = mixed(made), made.entries, made.inner("Q")
+        return before(made) * (a * q[0] + b * q[1]) * (first - second)
+
+    return {"queries": at_any_coordinate(lab, queries, "Q"), "keys": at_any_coordinate(lab, keys, "K")}
 
 
 def common_factor(lab: Laboratory, kinds: str) -> Verdict:
-    """On the support of a sample the arguments are proportional to the noise: x_k times one expression.
+    """On the support of a sample the arguments are xi[k] times one expression, which depends on inner products alone.
 
     Then sum_k xi[k] sgn(xi[k] C) = sgn(C) |xi|_1, and every move of the inner product is eta |xi_i|_1 or 0. On the signal
-    coordinate a step of length eta moves the inner product by eta |mu|. Steps have length eta.
+    coordinate a step of length eta moves the inner product by eta |mu|. Steps have length eta. Other samples add nothing.
     """
-    made, arguments, lengths = lab.steps()
-    residuals: dict[str, Node] = {}
-    for kind in kinds:
-        for r in (1, 2):
-            for i, (first, second) in enumerate(SUPPORTS):
-                a, b = weight(kind, r, first).args[0], weight(kind, r, second).args[0]
-                residuals[f"{a} {b}"] = arguments[a] * made.xi[i][second] - arguments[b] * made.xi[i][first]
-                residuals |= {f"length {name}": lengths[name] - 1 for name in (a, b)}
-            residuals[f"signal {kind}{r}"] = lengths[weight(kind, r, 0).args[0]] - 1
-    return on_the_toy(identity(residuals, POSITIVE))
+    pairs: dict[str, tuple[Node, Node]] = {}
+    for label, kind in product(BOTH, kinds):
+        made, letter = lab.sample(label, NOISE), {"Q": "q1", "K": "k1"}.get(kind, f"{kind}1")
+        (inner,) = graph.substitute([lab.shares()[label][f"{letter}_{NOISE}"]], made.inner_products())
+        pairs[f"{kind} {label}"] = lab.moves_of_a_sample(label, NOISE)[kind], factor(label, NOISE) * inner
+        pairs[f"{kind} other {label}"] = lab.moves_of_a_sample(label, "other")[kind], ZERO
+    lengths = {f"length {place}": (node, num(1)) for place, node in lab.lengths().items()}
+    return for_every_size(equal(pairs | lengths, POSITIVE))
 
 
 @book.claim(
@@ -394,11 +373,13 @@ def common_factor(lab: Laboratory, kinds: str) -> Verdict:
 def constant_moves(lab: Laboratory) -> Verdict:
     """Proportional arguments on every support; and the queries and keys do move."""
     verdict = common_factor(lab, "QK")
-    if verdict.as_stated != "holds":
-        return verdict
-    moving = {name: node for name, node in lab.arguments().items() if name[0] in "qk"}
-    still = [name for name, node in moving.items() if node is ZERO]
-    return verdict if not still else refuted({"never moves": still})
+    return verdict if verdict.as_stated != "holds" else _moving(lab, "qk", verdict)
+
+
+def _moving(lab: Laboratory, letters: str, verdict: Verdict) -> Verdict:
+    """The verdict, unless what a sample adds to a move of these weights is 0 for every state."""
+    still = [name for name, node in lab.shares()[1].items() if name[0] in letters and node is ZERO]
+    return refuted({"never moves": still}) if still else verdict
 
 
 @book.claim(
@@ -416,6 +397,4 @@ def constant_moves(lab: Laboratory) -> Verdict:
 )
 def all_constant_moves(lab: Laboratory) -> Verdict:
     """Proportional arguments on every support, for all four matrices."""
-    verdict = constant_moves(lab) & common_factor(lab, "PN")
-    still = [name for name, node in lab.arguments().items() if name[0] in "PN" and node is ZERO]
-    return verdict if not still else refuted({"never moves": still})
+    return _moving(lab, "PN", constant_moves(lab) & common_factor(lab, "PN"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from odesys import (
@@ -14,7 +16,6 @@ from odesys import (
     Witness,
     ball_evaluate,
     certified,
-    enumerate_all,
     equal,
     graph,
     identity,
@@ -26,9 +27,32 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.toy_network import LABELS, POSITIVE, SUPPORTS, Toy, dot, on_section
-from .book import NUMBERS, book, on_the_toy, short, signed, weights_of
-from .part_d_gradients import SIDES, common_factor, loss_slope, value_vector
+from ..special.one_sample import BOTH, INNER, NOISE, POSITIVE, SIGNAL, factor
+from ..special.toy_network import LABELS, SUPPORTS, on_section
+from ..special.toy_network import POSITIVE as TOY_POSITIVE
+from .book import NUMBERS, book, for_every_size, on_the_toy, short, signed, weights_of_pair
+from .part_d_gradients import SIDES, common_factor
+
+
+def share_formula() -> dict[str, Node]:
+    """What one sample adds to the arguments (10) to (13), with w_i = v_i - v_mu; other neurons are in the symbols Z."""
+    q_mu, q, k_mu, k, v_mu, v = (sym(name) for name in INNER)
+    B, w = k - k_mu, v - v_mu
+    z11, z21 = sym("Z11") - sym("Z12") - q_mu * B, sym("Z21") - sym("Z22") - q * B
+    s11, s21 = graph.call("sigmoid", z11), graph.call("sigmoid", z21)
+    a, b = s11 * graph.call("sigmoid", -z11), s21 * graph.call("sigmoid", -z21)
+    g = graph.call("sigmoid", -((s11 + s21) * v_mu + (2 - s11 - s21) * v))
+    A = a * q_mu + b * q
+    found = {"q1_mu": g * a * w * B, "k1_mu": -g * w * A, "q1_1": g * b * w * B, "k1_1": g * w * A}
+    return {name: node / sym("n") for name, node in found.items()}
+
+
+def derived_shares(lab: Laboratory, names: Sequence[str]) -> Verdict:
+    """What a sample of either label adds to these arguments is the formula: for every size."""
+    formula = share_formula()
+    return for_every_size(
+        equal({f"{name} {y}": (lab.shares()[y][name], formula[name]) for y in BOTH for name in names}, POSITIVE)
+    )
 
 
 def recursion_formula(printed: bool) -> dict[str, Node]:
@@ -85,13 +109,8 @@ def _one_pair(lab: Laboratory) -> Verdict:
 )
 def noise_increments(lab: Laboratory) -> dict[str, Verdict]:
     """Derived arguments against the formula, and their signs."""
-    derived, exact = lab.arguments(), recursion_formula(printed=False)
-    same = {
-        kind: equal({name: (derived[name], exact[name]) for name in (f"{kind}1_1", f"{kind}1_2")}, POSITIVE)
-        for kind in "qk"
-    }
     signs = _one_pair(lab)
-    return {"(10)": on_the_toy(same["q"] & signs), "(12)": on_the_toy(same["k"] & signs)}
+    return {"(10)": derived_shares(lab, ["q1_1"]) & signs, "(12)": derived_shares(lab, ["k1_1"]) & signs}
 
 
 @book.claim(
@@ -110,8 +129,7 @@ def noise_increments(lab: Laboratory) -> dict[str, Verdict]:
 def signal_increments(lab: Laboratory) -> dict[str, Verdict]:
     """Derived arguments against both formulas; a point where the printed signs differ, and that there is one for every v_mu."""
     derived = lab.arguments()
-    exact = recursion_formula(printed=False)
-    right = equal({name: (derived[name], node) for name, node in exact.items()}, POSITIVE) & _one_pair(lab)
+    right = derived_shares(lab, list(share_formula())) & _one_pair(lab)
     # where g_1 v_1 x_1 + g_2 v_2 x_2 vanishes, the sum with w_i is v_mu g_1 x_1 (v_1/v_2 - 1): not 0 for v_1 < v_2
     g1, g2, v1, v2, x, mu = (sym(name) for name in ("g1", "g2", "v_1", "v_2", "x", "v_mu"))
     y = -g1 * v1 * x / (g2 * v2)
@@ -132,7 +150,10 @@ def signal_increments(lab: Laboratory) -> dict[str, Verdict]:
 
 
 def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict:
-    """A state at which the derived and the printed argument of a signal differ in sign; all logits vanish there."""
+    """A state at which the derived and the printed argument of a signal differ in sign; all logits vanish there.
+
+    Further samples with vanishing inner products add 0 to both, so it is a state for every n >= 2.
+    """
     for step in range(6835, 6860):  # the slopes differ by the margins v_i + v_mu
         second = Fraction(-step, 10000)
         point: dict[str, Any] = {
@@ -148,7 +169,7 @@ def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict
         if (mine > 0 and theirs < 0) or (mine < 0 and theirs > 0):
             sentence = (
                 f"with v_1 = 0.1, v_2 = 0.15, v_mu = 0.001, {other}_1 = 1, {other}_2 = {float(second):.4g} and all other inner "
-                f"products 0 the right side of {display} is {say_number(short(theirs))} and the increment has the sign of "
+                f"products 0, so that other samples add nothing, the right side of {display} is {say_number(short(theirs))} and the increment has the sign of "
                 f"{say_number(short(mine))}; there is such a state for every v_mu > 0"
             )
             return refuted(Witness(sentence, {"v_mu": 0.001, "v_1": 0.1, "v_2": 0.15}), Evidence.CERTIFICATE)
@@ -170,9 +191,8 @@ def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict
 )
 def mean_value_moves(lab: Laboratory) -> Verdict:
     """Signs of the arguments of all rows, and proportionality."""
-    names = [f"{kind}{r}_{x}" for kind in SIDES for r in (1, 2) for x in ("mu", "1", "2")]
-    signs = signed(lab, {}, {name: SIDES[name[0]] for name in names})
-    return on_the_toy(signs) & common_factor(lab, "PN")
+    names = [f"{kind}1_{x}" for kind in SIDES for x in (SIGNAL, NOISE)]
+    return signed(lab, {}, {name: SIDES[name[0]] for name in names}) & common_factor(lab, "PN")
 
 
 @book.claim(
@@ -189,12 +209,8 @@ def mean_value_moves(lab: Laboratory) -> Verdict:
     reading="the argument of row r of W_{V,j} along y_i xi_i and mu has the sign j for every r, all weights and slopes",
 )
 def value_rows(lab: Laboratory) -> Verdict:
-    """Signs, and independence of r."""
-    verdict = mean_value_moves(lab)
-    found = lab.arguments()
-    return on_the_toy(verdict) & equal(
-        {f"{kind}_{x}": (found[f"{kind}1_{x}"], found[f"{kind}2_{x}"]) for kind in SIDES for x in ("mu", "1", "2")}
-    )
+    """Signs; the row is any row of its class, and its move does not depend on the row itself."""
+    return mean_value_moves(lab)
 
 
 @book.claim(
@@ -241,37 +257,16 @@ def expansion(lab: Laboratory) -> dict[str, Verdict]:
     repairs=["Eq.11-13"],
     origin="ours",
     statement=r"q_{si}^+=q_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iB_{si}),\ k_{si}^+=k_{si}+\eta\|\xi_i\|_1\mathrm{sgn}(w_iA_{si}),\ q_{s\mu}^+=q_{s\mu}+\eta\|\mu\|\mathrm{sgn}\sum_ig_ia_iw_iB_{si},\ k_{s\mu}^+=k_{s\mu}-\eta\|\mu\|\mathrm{sgn}\sum_ig_iw_iA_{si}",
-    reading="disjoint supports; arguments depend on weights only through inner products, and no label is left",
+    reading="disjoint supports, every size; arguments depend on weights only through inner products, and no label is left",
 )
 def closed_recursion(lab: Laboratory) -> Verdict:
-    """Dependence through inner products: the argument at general weights is that on the section, with inner products put in."""
-    made, arguments, _ = lab.steps()
-    derived, formula = lab.arguments(), recursion_formula(printed=False)
-    exact = equal({name: (derived[name], node) for name, node in formula.items()}, POSITIVE)
-    inner = _inner_products(made)
-    names = {
-        "q1_mu": ("Q1_0", sym("m")),
-        "q1_1": ("Q1_1", sym("x1_1")),
-        "k1_2": ("K1_3", -sym("x2_1")),
-        "k1_mu": ("K1_0", sym("m")),
-    }
-    nodes = graph.substitute([derived[name] for name in names], inner)
-    closed = equal(
-        {name: (arguments[w], factor * node) for (name, (w, factor)), node in zip(names.items(), nodes, strict=True)},
-        POSITIVE,
-    )
-    return on_the_toy(exact & closed)
-
-
-def _inner_products(made: Toy) -> dict[Node, Node]:
-    """Reduced symbols as inner products of general weights."""
-    v, out = value_vector(made), {}
-    rows = {"v": v} | {f"{c.lower()}{r + 1}": made.weights[c][r] for c in "QK" for r in range(2)}
-    for name, row in rows.items():
-        out[sym(f"{name}_mu")] = dot(row, made.mu)
-        for i, y in enumerate(LABELS):
-            out[sym(f"{name}_{i + 1}")] = y * dot(row, made.xi[i])
-    return out
+    """Dependence through inner products: what a sample adds at general weights is the formula, with inner products put in."""
+    pairs = {}
+    for label, place, (kind, letter) in product(BOTH, (SIGNAL, NOISE), (("Q", "q1"), ("K", "k1"))):
+        made, name = lab.sample(label, place), f"{letter}_{place}"
+        (node,) = graph.substitute([lab.shares()[label][name]], made.inner_products())
+        pairs[f"{name} {label}"] = lab.moves_of_a_sample(label, place)[kind], factor(label, place) * node
+    return derived_shares(lab, list(share_formula())) & for_every_size(equal(pairs, POSITIVE))
 
 
 @book.claim(
@@ -302,14 +297,15 @@ def gradient_norm(lab: Laboratory) -> Verdict:
     for i in (1, 2):
         made = lab.network()
         s = on_section({f"{l}{a}": made.attention(i - 1)[l][a] for l in range(2) for a in range(2)})
-        (slope,) = on_section({"g": -loss_slope(made, i - 1)}).values()
+        y = LABELS[i - 1]
+        (slope,) = on_section({"g": graph.call("sigmoid", -y * made.output(i - 1))}).values()
         expected = expected + slope * ((s["00"] + s["10"]) * sym("m") + (s["01"] + s["11"]) * norms[str(i)])  # 2/n = 1
         for f in (formula, second):
             r = "1" if f is formula else "2"
             expected = expected + norms[str(i)] * (f[f"q{r}_{i}"] + f[f"k{r}_{i}"])
     for f, r in ((formula, "1"), (second, "2")):
         expected = expected + sym("m") * (f[f"q{r}_mu"] - f[f"k{r}_mu"])
-    return on_the_toy(equal({"norm": (total, expected)}, POSITIVE))
+    return on_the_toy(equal({"norm": (total, expected)}, TOY_POSITIVE))
 
 
 def _swap_neurons(formula: dict[str, Node]) -> dict[str, Node]:
@@ -330,27 +326,26 @@ def _swap_neurons(formula: dict[str, Node]) -> dict[str, Node]:
     reading="both signs, all positive softmax weights and slopes, any step size",
 )
 def absorbing_cone(lab: Laboratory) -> Verdict:
-    """Signs of all arguments of neuron 1 in both cones, and of the values, so that w_i keeps growing for |xi_i|_1 > |mu|."""
+    """Signs of all arguments of a neuron in both cones, and of the values, so that w_i keeps growing for |xi_i|_1 > |mu|."""
     verdict: Verdict | None = None
     for sign in (1, -1):
         state = {
             "v_1": sym("v_mu") + sym("w1"),
-            "v_2": sym("v_mu") + sym("w2"),
             "q1_mu": sign * sym("c"),
             "k1_mu": -sign * sym("e"),
+            "q1_1": sign * sym("q"),
+            "k1_1": sign * sym("k"),
         }
-        state |= {f"{x}1_{i}": sign * sym(f"{x}{i}") for x in "qk" for i in (1, 2)}
-        wanted = {"q1_mu": sign, "k1_mu": -sign} | {f"{x}1_{i}": sign for x in "qk" for i in (1, 2)}
-        wanted |= {f"{kind}1_{i}": SIDES[kind] for kind in SIDES for i in (1, 2)}
-        part = signed(lab, state, wanted, positive=("w1", "w2", "c", "e", "q1", "q2", "k1", "k2"))
+        wanted = {"q1_mu": sign, "k1_mu": -sign, "q1_1": sign, "k1_1": sign, "P1_1": 1, "N1_1": -1}
+        part = signed(lab, state, wanted, positive=("w1", "c", "e", "q", "k"))
         verdict = part if verdict is None else verdict & part
     assert verdict is not None
-    return on_the_toy(verdict)
+    return verdict
 
 
 def pair_moves(lab: Laboratory, q: int, k: int) -> Verdict:
     """Query noise of sign q moves with sign k and key noise of sign k with sign q: b_i|q_i| > a_i|q_mu|, |k_i| > |k_mu|, v_i > v_mu."""
-    a, b = weights_of(1)
+    a, b = weights_of_pair()
     total: Verdict | None = None
     for f in (1, -1):
         state = {
@@ -363,7 +358,7 @@ def pair_moves(lab: Laboratory, q: int, k: int) -> Verdict:
         found = signed(lab, state, {"q1_1": k, "k1_1": q}, ("w1", "c", "d", "q", "k"))
         total = found if total is None else total & found
     assert total is not None
-    return on_the_toy(total)
+    return total
 
 
 @book.claim(
@@ -378,16 +373,10 @@ def pair_moves(lab: Laboratory, q: int, k: int) -> Verdict:
     reading="all arguments of a neuron change sign with it, and stay where another neuron changes sign",
 )
 def gauge(lab: Laboratory) -> Verdict:
-    """Flip neuron 1, then neuron 2."""
-    found = lab.arguments()
-    names = [f"{c}1_{x}" for c in "qk" for x in ("mu", "1", "2")]
-    pairs = {}
-    for r, sign in ((1, -1), (2, 1)):
-        flip = {sym(f"{c}{r}_{x}"): -sym(f"{c}{r}_{x}") for c in "qk" for x in ("mu", "1", "2")}
-        for name, node in zip(names, graph.substitute([found[n] for n in names], flip), strict=True):
-            pairs[f"{name} flip {r}"] = node, sign * found[name]
-    verdict = equal(pairs, POSITIVE)
-    left = enumerate_all(
-        sorted(graph.symbols(found.values())), lambda name: not name.startswith("y"), "symbols of the arguments"
-    )
-    return on_the_toy(verdict) & left
+    """Flip the neuron; other neurons enter by products of their queries and keys, and no label is left."""
+    pairs, flip = {}, {sym(name): -sym(name) for name in INNER[:4]}
+    for name in share_formula():
+        first, second = (lab.shares()[label][name] for label in BOTH)
+        pairs[f"{name} flip"] = graph.substitute([first], flip)[0], -first
+        pairs[f"{name} labels"] = first, second
+    return for_every_size(equal(pairs, POSITIVE))

@@ -8,6 +8,7 @@ from math import log
 import flint
 
 from odesys import (
+    Evidence,
     Verdict,
     Witness,
     always_positive,
@@ -148,7 +149,7 @@ def _negative_sums(found: Verdict, word: str) -> Verdict:
     x, c, y = sym("x"), sym("c"), sym("y")  # |sum| = x, the vote is c + y at least, c = sigma_p s / sqrt2
     grows = always_positive({"gain + x": (x + c + y) - c}, ("x",), ("y",))
     return (
-        refuted(Witness(sentence, point), found.evidence)
+        refuted(Witness(sentence, point), Evidence.CERTIFICATE)
         .proving(
             "a neuron and its negative have one law, and the recursion of the negative start is the negative (Beyond.gauge)",
             "if the display holds for both, the sum moves by exactly sgn eta sigma_p s / sqrt2; moves are sums of +-eta |xi_i|_1 (Eq. "

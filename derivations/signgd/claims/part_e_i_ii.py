@@ -8,12 +8,13 @@ from math import sqrt
 import flint
 import numpy as np
 
-from odesys import ZERO, Hypothesis, Node, Verdict, always_positive, between, enumerate_all, everywhere, sym
+from odesys import ZERO, Node, Verdict, always_positive, between, enumerate_all, everywhere, sym
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import never, opposite, window
+from .common_hypotheses import large_noise, taken
 from .common_orders import given
 from .common_path import STEP, UNTIED, on_path
 from .part_d_gradients import constant_moves
@@ -39,8 +40,8 @@ def _kept(record: Record) -> Verdict:
 def _fair_outcome(lab: Laboratory) -> Verdict:
     """The other sign of a neuron is as likely, and its run has the other signs."""
     moving = enumerate_all(
-        [name for name in lab.arguments() if name[0] in "qk"],
-        lambda name: lab.arguments()[name] is not ZERO,
+        [name for name in lab.shares()[1] if name[0] in "qk"],
+        lambda name: lab.shares()[1][name] is not ZERO,
         "arguments",
     )
     return (gauge(lab) & moving).proving(
@@ -68,22 +69,33 @@ on_path(
 def pair_times(record: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For every opposite pair the first times of equal signs, of equal moves, and of both with moves of that sign."""
     start, kinds = record.start.state, ("q", "k", "q zero", "k zero")
-    table = np.stack([record.first["q"], record.first["k"], np.sign(start.q), np.sign(start.k)])
+    table = np.stack([record.first["q"], record.first["k"], np.sign(start.q), np.sign(start.k)]).reshape(4, -1)
     parts = [record.events[kind].within(0, 20 * record.T2_prime) for kind in kinds]
     when = np.concatenate([part.theta for part in parts])
     which = np.repeat(np.arange(4), [len(part) for part in parts])
-    neuron, sample = (np.concatenate([getattr(part, name) for part in parts]) for name in ("neuron", "sample"))
-    times = np.full((3, *start.q.shape), np.inf)
-    for t in np.unique([0.0, *when]):
-        now = when == t
-        table[which[now], neuron[now], sample[now]] *= -1
-        places = (slice(None), slice(None)) if t == 0 else (neuron[now], sample[now])
-        move_q, move_k, sign_q, sign_k = (row[places] for row in table)
-        facts = sign_q == sign_k, move_q == move_k, (sign_q == sign_k) & (sign_k == move_q) & (move_q == move_k)
-        for number, fact in enumerate(facts):
-            times[number][places] = np.where(fact, np.minimum(times[number][places], t), times[number][places])
-    one, two, three = times[:, opposite(record)]
+    pair = np.concatenate([part.neuron * start.q.shape[1] + part.sample for part in parts])
+    order = np.lexsort((when, pair))
+    pair, when = pair[order], when[order]
+    turns = np.cumsum(np.arange(4)[:, None] == which[order], axis=1)  # of each kind, over all pairs so far
+    last = np.append((np.diff(pair) != 0) | (np.diff(when) != 0), True)[
+        : len(pair)
+    ]  # all that happens at one time is in
+    begin = np.searchsorted(pair, pair[last])
+    before = np.where(begin > 0, turns[:, begin - 1], 0) if len(pair) else turns
+    now = table[:, pair[last]] * np.where((turns[:, last] - before) % 2, -1, 1)
+    times = np.where(_facts(table), 0.0, np.inf)
+    times[:, pair[last][when[last] == 0]] = np.inf  # what happens in the first step counts from then on
+    for number, fact in enumerate(_facts(now)):
+        np.minimum.at(times[number], pair[last][fact], when[last][fact])
+    one, two, three = times.reshape(3, *start.q.shape)[:, opposite(record)]
     return one, two, three
+
+
+def _facts(table: np.ndarray) -> np.ndarray:
+    """Of moves and signs of queries and keys: equal signs, equal moves, and all four equal."""
+    move_q, move_k, sign_q, sign_k = table
+    signs, moves = sign_q == sign_k, move_q == move_k
+    return np.stack([signs, moves, signs & moves & (sign_k == move_q)])
 
 
 def _durations(record: Record) -> Verdict:
@@ -248,9 +260,6 @@ on_path(
 )
 
 
-large_noise = Hypothesis("beta_mu <= beta_xi / 2, by Lemma C.10", r"\beta_\xi\ge2\beta_\mu", lambda p: 1)
-
-
 def _units() -> tuple[Node, Node, Node, Verdict]:
     """n = 1 + e, T_2' >= 2 sqrt2 beta_mu and beta_mu, in units with eta sigma_p s = 1; and bounds of sqrt2."""
     bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
@@ -284,7 +293,7 @@ def requirement(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Lemma E.5, Eq. (23)",
     parts=["(23)"],
-    hypotheses=[large_noise, Hypothesis("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1", lambda p: 1)],
+    hypotheses=[large_noise, taken("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1")],
     uses=["C.10", "E.4", "C.5", "E.5-requirement"],
     insensitive=NUMBERS,
     statement=r"t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",

@@ -9,7 +9,7 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys import Verdict, Witness, between, everywhere, refuted, undecided
+from odesys import Evidence, Verdict, Witness, between, everywhere, refuted, undecided
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
@@ -293,7 +293,7 @@ def decay(lab: Laboratory) -> dict[str, Verdict]:
             f"is at most {exponents[0]:.3g} at m_k = 240, {exponents[-1]:.3g} at m_k = 10^8, and tends to 0, so the right side to 1; "
             "s_21 tends to 1/2"
         )
-        printed = refuted(Witness(sentence, points[-1]), half.evidence)
+        printed = refuted(Witness(sentence, points[-1]), Evidence.CERTIFICATE)
     wrong = printed.correcting(
         r"s_{i,21}^{(t)}=\frac{1\pm o(1)}{1+\exp(\frac2\pi m_kt^2\eta^2\sigma_p^2s^2)}\ \text{(33)}",
         seen("E.20: (33)", "(33)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odesys import (
-    Hypothesis,
+    Evidence,
     Verdict,
     Witness,
     always_positive,
@@ -15,18 +15,16 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from ..special.toy_network import on_section
-from .book import book, on_the_toy
-from .common_hypotheses import inside_point
+from .book import book, for_every_size
+from .common_hypotheses import inside_point, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
 
 # ---- after T_4^- -----------------------------------------------------------------------------------------------------
 
-at_t4 = Hypothesis(
+at_t4 = taken(
     "the state at T_4^- is that of Remark E.28",
     r"|k_{si}^{(T_4^-)}|=T_4^-\eta\sqrt{2/\pi}\sigma_ps(1\pm\tilde O(s^{-1/2}))",
-    lambda p: 1,
 )
 
 
@@ -68,7 +66,7 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
         "bound with the error e at every t > 2 T_4^- (1 + theta_c / e)"
     )
     printed = (
-        refuted(Witness(sentence, inside_point()), moves.evidence)
+        refuted(Witness(sentence, inside_point()), Evidence.CERTIFICATE)
         if (moves & below).as_stated == "holds"
         else moves & below
     )
@@ -103,7 +101,7 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     parts=["bound"],
     hypotheses=[
         at_t4,
-        Hypothesis("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,\tilde t", lambda p: 1),
+        taken("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,\tilde t"),
     ],
     uses=["E.28", "Eq.8-9", "C.4"],
     statement=r"t\ge(1+\theta_c)T_4^-,\ i\notin E_s:\ \mathrm{sgn}(k_{si}^{(T_4^-)})k_{si}^{(t)}\le(2(1+\theta_c)T_4^--t)\eta\sqrt{2/\pi}\sigma_ps(1+\tilde O(s^{-1/2}))",
@@ -126,7 +124,7 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     parts=["(32)"],
     origin="proof",
     hypotheses=[
-        Hypothesis("A(t) and F(t) hold", r"\mathcal A(t),\mathcal F(t)", lambda p: 1),
+        taken("A(t) and F(t) hold", r"\mathcal A(t),\mathcal F(t)"),
     ],
     uses=["IV.a-A", "IV.a-DEF"],
     statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",
@@ -134,9 +132,9 @@ def keys_reflected(lab: Laboratory) -> Verdict:
 )
 def sum_of_products(lab: Laboratory) -> Verdict:
     """(1 + e)^2 - 1 <= 3 e and 1 - (1 - e)^2 <= 3 e, and the derived logit is the sum."""
-    made = lab.network()
-    logit = on_section({"z22": made.logit(0, 1, 1)})["z22"]
-    total = on_the_toy(equal({"logit": (logit, graph.add(sym(f"q{r}_1") * sym(f"k{r}_1") for r in (1, 2)))}))
+    made = lab.sample(1)
+    (logit,) = made.on_section([made.logit(1, 1)])
+    total = for_every_size(equal({"logit": (logit, sym("q1_1") * sym("k1_1") + sym("Z22"))}))
     e = 1 / (1 + sym("x"))
     squares = always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
     found = (total & squares).proving("every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import and_
 
 import flint
 import numpy as np
 
 from odesys import (
-    Hypothesis,
     Verdict,
     Witness,
     always_positive,
@@ -29,22 +30,20 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
-from ..special.toy_network import on_section
-from .book import NUMBERS, SIZES, at_most, ball, book, inside, on_the_toy, short, signed, weights_of
+from .book import NUMBERS, SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
+from .common_hypotheses import longer_noise, taken
 from .common_orders import given
 from .part_d_gradients import constant_moves
+from .part_d_recursion import derived_shares
 
 
 def _values() -> dict[str, graph.Node]:
     """v_i = v_mu + w_i with positive w_i."""
-    return {"v_1": sym("v_mu") + sym("w1"), "v_2": sym("v_mu") + sym("w2")}
+    return {"v_1": sym("v_mu") + sym("w1")}
 
 
 def _all(parts: list[Verdict]) -> Verdict:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total & part
-    return on_the_toy(total)
+    return reduce(and_, parts)
 
 
 @book.claim(
@@ -52,9 +51,9 @@ def _all(parts: list[Verdict]) -> Verdict:
     "Stage IV.a goes on by itself",
     kind="inequality",
     hypotheses=[
-        Hypothesis("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle", lambda p: 1),
-        Hypothesis("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|", lambda p: 1),
-        Hypothesis("|xi_i|_1 > |mu|, by Lemma C.4", r"\|\xi_i\|_1>\|\mu\|", lambda p: 1),
+        taken("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle"),
+        taken("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|"),
+        longer_noise,
     ],
     parts=["E.16", "E.17", "E.18", "E.19"],
     where="Claims E.16 to E.19",
@@ -66,19 +65,17 @@ def _all(parts: list[Verdict]) -> Verdict:
 def stage_four_a(lab: Laboratory) -> dict[str, Verdict]:
     """Signs in all cases, sizes after a step, and signs after a step outwards."""
     keys, queries = [], []
-    a, b = weights_of(1)
+    a, b = weights_of_pair()
     for e, f in product((1, -1), repeat=2):
         query = e * (2 * a * sym("c") + sym("r")) / b  # b |q| = 2 a |q_mu| + r
-        keys.append(
-            signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "w2", "c"), ("r",))
-        )
+        keys.append(signed(lab, _values() | {"q1_mu": f * sym("c"), "q1_1": query}, {"k1_1": e}, ("w1", "c"), ("r",)))
         gap = sym("B") + sym("tau") * (sym("m") + sym("e"))
         queries.append(
             signed(
                 lab,
                 _values() | {"k1_mu": f * sym("tau") * sym("m"), "k1_1": e * gap},
                 {"q1_1": e},
-                ("w1", "w2", "B", "e"),
+                ("w1", "B", "e"),
                 ("tau",),
             )
         )
@@ -111,14 +108,14 @@ def _linear_after_a_step() -> Verdict:
     where="Claims E.31 and E.32",
     uses=["Eq.10-12"],
     statement=r"\mathcal G(t),\mathcal F(t)\Rightarrow\mathcal A(t);\quad\mathcal G(t)\Rightarrow\mathcal B(t)",
-    reading="all positive softmax weights and slopes, w_i = v_i - v_mu > 0, both signs; two samples and two neurons",
+    reading="all positive softmax weights and slopes, w_i = v_i - v_mu > 0, both signs",
 )
 def aligned_goes_on(lab: Laboratory) -> Verdict:
     """Signs of the arguments of an aligned pair."""
     parts = []
     for e in (1, -1):
         state = _values() | {"q1_mu": e * sym("c"), "k1_mu": -e * sym("d"), "q1_1": e * sym("q"), "k1_1": e * sym("k")}
-        parts.append(signed(lab, state, {"q1_1": e, "k1_1": e}, ("w1", "w2", "c", "d", "q", "k")))
+        parts.append(signed(lab, state, {"q1_1": e, "k1_1": e}, ("w1", "c", "d", "q", "k")))
     return _all(parts)
 
 
@@ -127,10 +124,9 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     "Unaligned query noise goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
-        Hypothesis(
+        taken(
             "D(t) and F(t), by Lemma E.29",
             r"\mathcal D(t),\mathcal F(t)\ \text{with}\ |k_{si}|\ge(1-\theta)T_4^-\eta\sqrt{2/\pi}\,\sigma_ps(1-o(1)),\ |k_{s\mu}|\le(1+\theta)T_4^-\eta\|\mu\|(1+o(1))",
-            lambda p: 1,
         )
     ],
     parts=["one step"],
@@ -142,7 +138,7 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
 )
 def unaligned_query(lab: Laboratory) -> Verdict:
     """The sign of the increment where |k_i| > |k_mu|, and the sizes of Lemma E.29; sqrt(2/pi) > 7/10, errors in 7/10."""
-    names = ("w1", "w2", "c", "d", "k")
+    names = ("w1", "c", "d", "k")
     parts = [
         signed(lab, _values() | {"k1_mu": -e * sym("d"), "k1_1": -e * (sym("d") + sym("k"))}, {"q1_1": -e}, names)
         for e in (1, -1)
@@ -194,34 +190,27 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     "Query signal goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
-        Hypothesis(
+        taken(
             "weights within |vote|/n, as corrected in E.11-weights",
             r"g_ia_iv_i=c(1\pm\delta),\ \delta<|\textstyle\sum_i\epsilon_i|/n",
-            lambda p: 1,
         )
     ],
     parts=["E.34", "E.35"],
     where="Claims E.34 and E.35",
     uses=["Eq.11-13", "E.11-weights"],
     statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
-    reading="E.34 for n samples whose keys have one size, worst weights, and on the derived argument for two of equal weights; E.35 as E.18",
+    reading="E.34 for n samples whose keys have one size, with the worst weights; E.35 as E.18",
 )
 def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
-    """Equal weights, keys K + t l and -(K - t l), which is the slowest the sum can grow; and the worst weights for n keys."""
-    same = {"X21": sym("X11"), "X22": sym("X12"), "g2": sym("g1")}
-    state = {
-        "v_1": sym("v_mu") + sym("w1"),
-        "v_2": sym("v_mu") + sym("w1"),
-        "k1_mu": -sym("d"),
-        "k1_1": sym("K") + sym("e") + sym("t"),
-        "k1_2": -sym("K") - sym("t"),
-    } | same
-    equal_weights = on_the_toy(signed(lab, state, {"q1_mu": 1}, ("w1", "d", "K", "t", "e", "X11", "X12", "g1")))
+    """The derived weights of a vote, the part of k_mu, which goes with it, and the worst weights for n keys of one size."""
+    # what a sample adds is its weight c_i = g_i a_i w_i / n times k_i - k_mu, of the signs e_i K and -k_mu > 0
+    weights = derived_shares(lab, ["q1_mu"])
+    alone = signed(lab, _values() | {"k1_mu": -sym("d"), "k1_1": 0}, {"q1_mu": 1}, ("w1", "d"))
     n, S, r = sym("n"), sym("S"), sym("r")  # delta = S / (n (1 + r)): (n + S)/2 keys with, (n - S)/2 against the vote
     delta = S / (n * (1 + r))
     worst = always_positive({"vote": (n + S) / 2 * (1 - delta) - (n - S) / 2 * (1 + delta)}, ("n", "S", "r"))
     moves = constant_moves(lab)
-    near = given(equal_weights & worst & moves, "that weights are so near each other, by Lemma E.4")
+    near = given(weights & alone & worst & moves, "that weights are so near each other, by Lemma E.4")
     return {"E.34": near, "E.35": moves & _linear_after_a_step()}
 
 
@@ -230,27 +219,20 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     "Stage IV.c: small noise-signal weights let the signal decide",
     kind="inequality",
     hypotheses=[
-        Hypothesis(
-            "signals of opposite signs",
-            r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle",
-            lambda p: 1,
-        )
+        taken("signals of opposite signs", r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle")
     ],
     parts=["one step"],
     where="Claim E.38",
     uses=["Eq.10-12", "Beyond.recursion"],
     statement=r"\mathcal H(t)\Rightarrow\mathcal D(t),\mathcal F(t)",
-    reading="H(t) for both samples and any signs of the query noise: keys move with q_mu, the key signal against it",
+    reading="H(t) for every sample and any signs of the query noise: keys move with q_mu, the key signal against it",
 )
 def signal_decides(lab: Laboratory) -> Verdict:
-    """All signs of both query noises."""
-    parts = []
-    for e, f1, f2 in product((1, -1), repeat=3):
-        state = _values() | {"q1_mu": e * sym("c")}
-        for i, f in ((1, f1), (2, f2)):
-            a, b = weights_of(i)
-            state[f"q1_{i}"] = f * a * sym("c") / b / (2 + sym(f"r{i}"))
-        parts.append(signed(lab, state, {"k1_1": e, "k1_2": e, "k1_mu": -e}, ("w1", "w2", "c"), ("r1", "r2")))
+    """All signs of the query noise; each sample adds to the key signal with the same sign."""
+    parts, (a, b) = [], weights_of_pair()
+    for e, f in product((1, -1), repeat=2):
+        state = _values() | {"q1_mu": e * sym("c"), "q1_1": f * a * sym("c") / b / (2 + sym("r"))}
+        parts.append(signed(lab, state, {"k1_1": e, "k1_mu": -e}, ("w1", "c"), ("r",)))
     return _all(parts)
 
 
@@ -258,9 +240,10 @@ def signal_decides(lab: Laboratory) -> Verdict:
 
 
 def noise_logit(lab: Laboratory) -> Callable[[graph.Node, graph.Node], graph.Node]:
-    """z_22 of sample 1 on the reduced state, the sum of q k over neurons, as a function of one pair; the other is 0."""
-    logit = on_section({"z22": lab.network().logit(0, 1, 1)})["z22"]
-    zero = {sym("q2_1"): num(0), sym("k2_1"): num(0)}
+    """z_22 on the reduced state, the sum of q k over neurons, as a function of one pair; the others add 0."""
+    made = lab.sample(1)
+    (logit,) = made.on_section([made.logit(1, 1)])
+    zero = {sym("Z22"): num(0)}
     return lambda q, k: graph.substitute([logit], zero | {sym("q1_1"): q, sym("k1_1"): k})[0]
 
 
@@ -364,18 +347,25 @@ def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     origin="proof",
     uses=["Eq.46-48", "Eq.49", "E.27"],
     statement=r"\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ m_k(t-(1+3\theta_c)T_4^-)-\ldots>0\ \text{after}",
-    reading="a fraction of at least 45/100 of aligned neurons and theta_c up to 1/4",
+    reading="theta_c up to 1/4 and m_k >= 400 C^2, C the constant in O; that a share of aligned neurons is so near 1/2 is Lemma E.27",
 )
 def logit_grows(lab: Laboratory) -> Verdict:
-    """Positivity for all theta <= 1/4 and p >= 45/100, and the sharp threshold."""
+    """Positivity for all theta <= 1/4 and 1/2 - p = C m_k^(-1/2) <= 1/20, and the sharp threshold."""
     th = num(Fraction(1, 4)) / (1 + sym("u"))  # theta in (0, 1/4)
     p = num(Fraction(9, 20)) + num(Fraction(11, 20)) * sym("x") / (1 + sym("x"))
-    first = 2 * (2 - th) * p - (1 - p) * (2 - th + 3 * th)
-    second = 2 * (2 + 3 * th) * p - (1 - p) * (2 + 6 * th)
-    bounds = always_positive({"first": first, "second": second}, ("u",), ("x",))
+    u, c, T = (
+        sym("r"),
+        num(Fraction(1, 2)) - p,
+        (2 - th),
+    )  # t = (2 - theta + r) T_4^-, and after it (2 + 3 theta + r) T_4^-
+    parts = 2 * (T + u) * p - (1 - p) * (T + u + 3 * th) - ((T + u - 3 * th) / 2 - 3 * c * (T + u + th))
+    printed = identity({"the printed difference": parts})  # O(m_k^1/2) is 3 C m_k^1/2
+    first = 2 * (T + u) * p - (1 - p) * (T + u + 3 * th)
+    second = 2 * (2 + 3 * th + u) * p - (1 - p) * (2 + 6 * th)
+    bounds = printed & always_positive({"first": first, "second": second}, ("u",), ("x", "r"))
     law = _sharp_threshold(lab)
     found = (bounds & law).proving("polynomials with positive coefficients in the slack of theta and p")
-    return given(found.with_constants(p="45/100 and theta_c = 1/4 suffice; 1/3 is sharp"), "Lemma E.27")
+    return found.with_constants(p="a share 45/100 of aligned neurons and theta_c = 1/4 suffice; 1/3 is sharp")
 
 
 def _sharp_threshold(lab: Laboratory) -> Verdict:
@@ -444,7 +434,7 @@ def saddle(lab: Laboratory) -> Verdict:
             "q1_1": e * sym("A") - sym("q1_mu"),
             "k1_1": f * sym("B") + sym("k1_mu"),
         }
-        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "w2", "A", "B")))
+        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "A", "B")))
     return _all(parts)  # then d|A| = e dq = e f |xi|_1 and d|B| = f dk = f e |xi|_1 are equal
 
 
@@ -462,8 +452,8 @@ def signal_saddle(lab: Laboratory) -> Verdict:
     """Signs with vanishing noise inner products."""
     parts = []
     for e, f in product((1, -1), repeat=2):
-        state = _values() | {"q1_1": 0, "q1_2": 0, "k1_1": 0, "k1_2": 0, "q1_mu": e * sym("c"), "k1_mu": f * sym("d")}
-        parts.append(signed(lab, state, {"q1_mu": -f, "k1_mu": -e}, ("w1", "w2", "c", "d")))
+        state = _values() | {"q1_1": 0, "k1_1": 0, "q1_mu": e * sym("c"), "k1_mu": f * sym("d")}
+        parts.append(signed(lab, state, {"q1_mu": -f, "k1_mu": -e}, ("w1", "c", "d")))
     return _all(parts)
 
 
@@ -482,7 +472,7 @@ def trap(lab: Laboratory) -> Verdict:
     parts = []
     for A, B, e, f in ((sym("A"), -sym("B"), 1, -1), (-sym("A"), sym("B"), -1, 1)):
         state = _values() | {"X12": sym("X11"), "q1_1": A - sym("q1_mu"), "k1_1": B + sym("k1_mu")}
-        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "w2", "A", "B")))
+        parts.append(signed(lab, state, {"q1_1": f, "k1_1": e}, ("w1", "A", "B")))
     for h, room in ((Fraction(1, 20), Fraction(1, 100)), (Fraction(2, 5), Fraction(2, 100))):
         total = ball(0)
         for j in range(int(12 / h)):

@@ -10,6 +10,7 @@ from math import log
 from operator import and_
 
 from odesys import (
+    Evidence,
     Hypothesis,
     Verdict,
     Witness,
@@ -126,7 +127,7 @@ def _not_half(
         .replace("m_k_0", "240")
         .replace("n_0", "240^4")
     )
-    return refuted(Witness(sentence, points[-1]), moves.evidence).proving(*SHARE)
+    return refuted(Witness(sentence, points[-1]), Evidence.CERTIFICATE).proving(*SHARE)
 
 
 def half_with_logarithm(lab: Laboratory) -> Verdict:

@@ -8,21 +8,21 @@ from math import log
 import flint
 
 from odesys import (
-    Hypothesis,
+    Evidence,
     Verdict,
     Witness,
     always_positive,
     certified,
     equal,
+    graph,
     num,
     refuted,
     sym,
 )
 
 from ..laboratory import Laboratory
-from ..special.toy_network import on_section
-from .book import at_most, ball, book, on_the_toy, short
-from .common_hypotheses import CONDITION, inside_point
+from .book import at_most, ball, book, for_every_size, short
+from .common_hypotheses import CONDITION, inside_point, taken
 from .common_orders import MOVES, NORMS, VALUES, root_half, root_two, settled, vanishing
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves
@@ -120,10 +120,9 @@ def signal_negligible(lab: Laboratory) -> Verdict:
     parts=["queries and keys"],
     hypotheses=[
         *CONDITION,
-        Hypothesis(
+        taken(
             "the event E_prelim, by Lemma C.11",
             r"\mathcal E_{\rm prelim}:\ |\langle w_{Q,s}^{(0)},\xi_i\rangle|,|\langle w_{K,s}^{(0)},\xi_i\rangle|\ge\beta_\xi m_v^{-1/4}",
-            lambda p: 1,
         ),
     ],
     uses=["Eq.8-9", "C.4", "C.11", "C.14-union"],
@@ -175,7 +174,7 @@ def same_values(lab: Laboratory) -> Verdict:
     )
     law = vanishing("the share of the start, 1/(n m_v^1/2)", n=-1) & vanishing("s^(-1/2)", n=1, d=Fraction(-1, 4))
     return (
-        refuted(Witness(sentence, point), moves.evidence)
+        refuted(Witness(sentence, point), Evidence.CERTIFICATE)
         .correcting(
             r"=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))(1+o(1))",
             (moves & law).proving(VALUES, NORMS),
@@ -192,7 +191,7 @@ def _twice_as_fast(lab: Laboratory, sentence: str, form: str) -> Verdict:
         return moves
     fixed = moves.proving(VALUES)
     return (
-        refuted(Witness(sentence, inside_point()), moves.evidence)
+        refuted(Witness(sentence, inside_point()), Evidence.CERTIFICATE)
         .correcting(form, fixed, "both classes of rows move, so v moves twice as fast")
         .blaming("misprint", "both-classes")
     )
@@ -280,11 +279,10 @@ def values_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
 )
 def test_loss(lab: Laboratory) -> Verdict:
     """|f| is at most twice the larger of |<v, mu>| and |<v, xi>|, whatever the attention."""
-    made = lab.network()
-    (f,) = on_section({"f": made.output(0)}).values()
-    s = on_section({f"{l}{a}": made.attention(0)[l][a] for l in range(2) for a in range(2)})
-    mixed = (s["00"] + s["10"]) * sym("v_mu") + (s["01"] + s["11"]) * sym("v_1")
-    output = on_the_toy(equal({"f": (f, mixed), "weights": (s["00"] + s["10"] + s["01"] + s["11"], num(2))}))
+    made = lab.sample(1)  # y = 1: with y = -1 the output is the negative
+    f, *s = made.on_section([made.output(), *made.attention()[0], *made.attention()[1]])
+    mixed = (s[0] + s[2]) * sym("v_mu") + (s[1] + s[3]) * sym("v_1")
+    output = for_every_size(equal({"f": (f, mixed), "weights": (graph.add(s), num(2))}))
     signal = vanishing("<v, mu> at T", n=-1, d=Fraction(-1, 4))
     noise = vanishing("<v, xi> of a fresh sample, beta_xi m_v^(-1/2)", n=1, d=Fraction(-1, 4), kappa=1)
     one = flint.arb(1)

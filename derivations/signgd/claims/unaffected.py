@@ -8,7 +8,7 @@ from __future__ import annotations
 
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
-    # identities and signs of the toy network
+    # identities and signs of one sample, and of the toy network
     (
         "ascent",
         "Eq.8-9 Sec.4-display Beyond.gauge Beyond.conservation",
@@ -16,12 +16,12 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 E.4 App.E.1-cases",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 E.4 App.E.1-cases",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
     (
         "shared",
-        "Eq.1 D.2 D.3 D.4 D.5 App.D-activation D.6 D.7 Eq.44 Eq.46-48 Eq.46-49-growth Beyond.sliding F.2a F.2b F.3-gradient F.3 F.4 Beyond.conservation",
+        "App.D-activation F.2a F.2b F.3-gradient F.3 F.4 Beyond.conservation",
         "holds sample by sample for every data set; disjoint supports are not used",
     ),
     (
@@ -32,7 +32,7 @@ REASONS = (
     ("keys", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read how keys move"),
     (
         "noise",
-        "Beyond.recursion Beyond.gradient-norm Beyond.conservation E.3",
+        "Beyond.gradient-norm Beyond.conservation E.3",
         "arguments do not depend on the length of a step",
     ),
     (
@@ -42,13 +42,13 @@ REASONS = (
     ),
     (
         "frozen",
-        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 E.34-35 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "any positive weights a_i, b_i will do",
     ),
     ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
     (
         "temperature",
-        "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation App.E.1-cases",
+        "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation App.E.1-cases",
         "a positive factor of the logits changes no sign, and no identity that is written in softmax weights",
     ),
     ("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys"),
@@ -82,7 +82,6 @@ REASONS = (
         (mutation, "App.E.1-sums", "it takes only that a neuron and its negative run alike, and the lengths of moves")
         for mutation in ("loss", "ascent", "queries", "values", "frozen", "temperature")
     ),
-    ("shared", "Eq.32", "a logit is one of a sample; disjoint supports are not used"),
     # statements about watched runs
     (
         "ascent",

@@ -173,14 +173,17 @@ class Optimiser:
             out, left = [], (1 - self.beta2**count) ** 0.5
             step = -self.eta * left / (1 - self.beta1**count)
             for m, s, x in zip(first, second, g.all(), strict=True):
-                np.add(self.beta1 * m, (1 - self.beta1) * x, out=m)
+                m *= self.beta1
+                m += (1 - self.beta1) * x
                 s *= self.beta2
                 square = np.multiply(x, x)
                 square *= 1 - self.beta2
                 s += square
                 root = np.sqrt(s, out=square)
                 root += self.eps * left
-                with np.errstate(divide="ignore", invalid="ignore"):
+                if self.eps > 0:  # then no root vanishes
+                    move = np.divide(m, root, out=root)
+                else:
                     move = np.divide(m, root, out=np.zeros_like(m), where=root > 0)
                 move *= step
                 out.append(move)

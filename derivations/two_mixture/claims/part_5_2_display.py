@@ -142,6 +142,12 @@ def display(lab: Laboratory) -> dict[str, Verdict]:
     )
     printed = factor_is(found["over derived, under exact near symmetry"], 1, "display over derivative")
     sides = derived_rate(lab), printed_display(slope_at_start(lab))
+    exact = {sym(f"{kind}_other"): -sym(f"{kind}_same") for kind in SELF_SCORES}
+    printed = printed.stating({"four times the derivative": (sides[1], "=", 4 * sides[0])}, at=exact).stating(
+        {"the derivative is positive": (0, "<", sides[0])},
+        positive=("n_c",),
+        at={sym(k): v for k, v in OPPOSITE.items()},
+    )
     return {
         "display": too_large(
             printed, "the derivative where the self-scores are omega^2 and -omega^2", *sides, at=OPPOSITE

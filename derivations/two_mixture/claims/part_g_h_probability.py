@@ -192,7 +192,12 @@ def _second_bound() -> Verdict:
         },
         positive=("V", "M", "t"),
     )
+    both = {
+        "the first exponent is below t^2/(2V)": (_exponent(s), "<", s * s / (2 * v)),
+        "the first exponent is below t/(2M)": (_exponent(s), "<", s / (2 * m)),
+    }
     verdict = decided(left >= right, witness) if left >= right else refuted(witness, Evidence.PROOF)
+    verdict = verdict.stating(both, at={v: V, m: M, s: t}) if left < right else verdict
     if tail > last:
         verdict = verdict.at(RARE).adding(
             tail=f"for n = 10^5 centred coins that show 1 with probability 1/2000 and t = 49.5, P[Z > t] is at least "

@@ -170,8 +170,8 @@ def figure_law(folder: Path, progress: Progress) -> list[Path]:
 
 # ---- phase diagram ---------------------------------------------------------------------------------------------------
 
-PHASE_OMEGA = np.geomspace(1e-3, 0.3, 25)
-PHASE_T1 = np.geomspace(1.6, 300.0, 25)
+PHASE_OMEGA = np.geomspace(1e-3, 0.3, 17)
+PHASE_T1 = np.geomspace(1.6, 300.0, 17)
 LEARNED, BROKEN, LONGEST = 1.0, 0.1, 1e5
 
 

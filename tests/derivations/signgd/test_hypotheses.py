@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, sqrt
+from math import comb, exp, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from derivations.signgd.claims import common_path as path
 from derivations.signgd.claims.common_hypotheses import CONDITION, inside_point, power_of_n
 from derivations.signgd.claims.common_path import ALIGNED, UNTIED
 from derivations.signgd.claims.common_reasons import VANISHES
+from derivations.signgd.claims.part_b_experiments import POINT, SETTING
 from derivations.signgd.claims.part_e_iv_b_c import enough_for_theta
 from derivations.signgd.claims.part_e_softmax import slow_starts
 from derivations.signgd.laboratory import Laboratory
@@ -119,6 +120,46 @@ def test_no_claim_holds_on_runs_outside_the_condition_without_its_table(monkeypa
                 assert len(leaf.details["ratios_of_condition"]) == len(CONDITION_3_1), claim.id
                 assert leaf.tolerance is not None or claim.id == "E.3", claim.id
     assert len(ids) > 40
+
+
+def test_a_median_has_an_exact_interval() -> None:
+    values = np.arange(40.0)
+    low, high = path.median_interval(values)
+    below = sum(comb(40, k) for k in range(int(low) + 1)) / 2**40
+    assert high == 39 - low and 2 * below <= 0.001 < 2 * (below + comb(40, int(low) + 1) / 2**40)
+    assert path.median_interval(values[:8]) == (-np.inf, np.inf)  # 2^-7 is above 0.001
+
+
+def test_scatter_leaves_open_whether_something_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Medians that fall, and scatter that is larger: undecided."""
+
+    def looked(rules: Rules, case: Case, seeds: Sequence[int], untied: bool) -> tuple[path.Looked, ...]:
+        sizes = [1 / case.n + seed % 7 for seed in range(len(seeds))]
+        seen = ({"E.20: (33)": {VANISHES["E.20: (33)"]: (-size, size)}} for size in sizes)
+        passed = {"E.20: (33)": True}
+        return tuple(path.Looked(dict.fromkeys(path.EVENTS, True), passed, one, 0.4) for one in seen)
+
+    monkeypatch.setattr(path, "looked", looked)
+    assert path.along(Laboratory(), "E.20: (33)", "it was seen").as_stated == "undecided"
+
+
+def test_premises_that_no_point_decides_say_so() -> None:
+    """A margin that does not read its point belongs to a premise that is taken, or to an event that runs show."""
+    constant = {}
+    for claim in book:
+        for hypothesis in claim.hypotheses or ():
+            try:
+                constant[hypothesis.name, hypothesis.tex] = hypothesis.margin({}) == 1
+            except KeyError:
+                constant[hypothesis.name, hypothesis.tex] = False
+    said = {key for key in constant if key[0].startswith("taken, not checked") or "looked at in each run" in key[1]}
+    assert {key for key, value in constant.items() if value} == said and len(said) > 8
+
+
+def test_experiments_list_their_setting_and_the_condition_beside_it() -> None:
+    ids = ["App.B.7", "Sec.3.2-optimisers", "Fig.2c", "Tab.2", "Beyond.noise-levels"]
+    assert all(SETTING in book[id].hypotheses for id in ids) and SETTING.holds(POINT)
+    assert not SETTING.holds({**POINT, "m_k": POINT["m_k"] + 3})
 
 
 def test_the_condition_is_told_beside_a_run() -> None:

@@ -12,6 +12,7 @@ from numerics.compiled import rodas5p
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.dop853 import dense_value
 from numerics.compiled.records import IMPLICIT, Problem, RunState, Step, new_step
+from numerics.compiled.stretch import Stretch
 from numerics.flows.trajectory import StopWhen
 from odesys import System, integrate
 from odesys.jit.loops import Array
@@ -132,3 +133,49 @@ def test_a_batch_by_implicit_steps_is_that_of_single_runs() -> None:
         single = integrate(OSCILLATOR, [2.0, 0.0], (0.0, 100.0), given, rtol=1e-8, method="Rodas5P")
         assert np.array_equal(end, single.end_state)
         np.testing.assert_allclose(other, end, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9, 1e-11])
+def test_a_decay_onto_a_slow_curve_is_called_stiff_at_every_tolerance(rtol: float) -> None:
+    """x' = -10^4 (x - cos t): at tight tolerances explicit steps are held back below the reach of stability."""
+    drawn = System.from_strings({"x": "-10000*(x - cos(t))"})
+    run = integrate(drawn, [0.0], (0.0, 10.0), rtol=rtol)
+    assert run.stiff_from is not None and run.stiff_from < 0.1 and run.cost.steps < 2000
+    assert "stiff from" in repr(run)
+    k, t = 1e4, run.end_time  # the solution is k (k cos t + sin t) / (1 + k^2) once the start is forgotten
+    assert abs(run.end_state[0] - k * (k * math.cos(t) + math.sin(t)) / (1 + k * k)) < 100 * rtol
+
+
+def test_prothero_and_robinson_s_equation_is_called_stiff() -> None:
+    run = integrate(System.from_strings({"x": "-1000000*(x - sin(t)) + cos(t)"}), [0.0], (0.0, 3.0))
+    assert run.stiff_from is not None and run.stiff_from < 0.01
+    assert abs(run.end_state[0] - math.sin(3.0)) < 1e-7
+
+
+def test_where_implicit_steps_are_not_longer_the_run_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A decay onto a curve that is fast too: explicit steps look held back, implicit ones are tried and not longer."""
+    waves, asked = System.from_strings({"x": "-80*(x - cos(10*t))"}), list[bool]()
+    pays = Stretch._implicit_pays
+    monkeypatch.setattr(Stretch, "_implicit_pays", lambda self: asked.append(pays(self)) or asked[-1])
+    run = integrate(waves, [1.0], (0.0, 100.0), rtol=1e-6)
+    assert asked and not any(asked) and run.stiff_from is None
+    explicit = integrate(waves, [1.0], (0.0, 100.0), method="DOP853", rtol=1e-6)
+    assert np.array_equal(run.times, explicit.times) and np.array_equal(run.states, explicit.states)
+
+
+def test_an_oscillator_is_never_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stretch, "_implicit_pays", lambda self: pytest.fail("an oscillation is no decay"))
+    for rtol in (1e-3, 1e-6, 1e-9):
+        assert (
+            integrate(System.from_strings({"x": "y", "y": "-x"}), [1.0, 0.0], (0.0, 2000.0), rtol=rtol).stiff_from
+            is None
+        )
+
+
+def test_stiff_runs_of_a_batch_are_those_of_integrate() -> None:
+    flow = CompiledFlow(System.from_strings({"x": "-k*(x - cos(t))"}))
+    points = [{"k": k} for k in (1e4, 1.0, 3e4)]
+    found = flow.batch([0.0], (0.0, 10.0), points)
+    runs = [flow.run([0.0], (0.0, 10.0), point) for point in points]
+    assert [run.stiff_from is not None for run in runs] == [True, False, True]
+    np.testing.assert_array_equal(found[[0, 2], 0], [runs[0].end_state[0], runs[2].end_state[0]])

@@ -144,3 +144,49 @@ def test_a_point_where_the_field_has_no_value_is_no_equilibrium() -> None:
 def test_a_root_at_a_kink_is_left_open() -> None:
     found = findings(System.from_strings({"x": "-sign(x)*sqrt(abs(x))"}))
     assert any(line.evidence == "undecided" for line in found.findings if line.section == "equilibria")
+
+
+@pytest.mark.parametrize(
+    ("equations", "stability"),
+    [
+        ("x' = x^3; y' = -y", "unstable"),
+        ("x' = x^2; y' = -y", "unstable"),  # its integral log(y) - 1/x has no value at the point
+        ("x' = -x^3; y' = -y^5", "asymptotically stable"),
+        ("x' = 0*x - x^3; y' = -y + x*y^2", "undecided"),  # a state that is driven says nothing alone
+        ("x' = y; y' = -x^3", "stable"),  # by x^4 + 2 y^2, whose Hessian is not definite
+        ("x' = y; y' = x^3", "undecided"),
+        ("x' = y; y' = -x; z' = w; w' = -2*z", "stable"),  # by the sum of two integrals
+    ],
+)
+def test_degenerate_points_are_decided_where_an_argument_is_known(equations: str, stability: str) -> None:
+    found = findings(System.from_strings(equations))
+    (kind,) = found.types
+    assert kind.stability == stability
+
+
+def test_a_symmetry_must_keep_the_surfaces_where_the_field_switches() -> None:
+    """Between gates V = (y, -2 y) commutes with the field, but it moves the surface x = 0."""
+    found = findings(System.from_strings("x' = -sign(x) + y/2; y' = -y"))
+    assert not [line for line in found.findings if "moved in the direction" in line.text]
+    turn = findings(System.from_strings("x' = y*sign(x^2 + y^2 - 1); y' = -x*sign(x^2 + y^2 - 1)"))
+    assert [line for line in turn.findings if "moved in the direction" in line.text]
+
+
+def test_numbers_of_any_size_go_through() -> None:
+    for equations in ("x' = 1e-20*(1 - x); y' = 1e20*(x - y)", "x' = 123456789012*x - x^3; y' = -y/1e12"):
+        assert not [line for line in findings(System.from_strings(equations)).findings if "could not" in line.text]
+
+
+def test_a_curve_that_is_invariant_is_listed() -> None:
+    found = findings(System.from_strings("x' = -y + x*y; y' = x + D*x^2 + F*y^2"))
+    (line,) = (one for one in found.findings if "These curves" in one.text)
+    assert "1 - x = 0" in line.text and "degree at most 2" in line.searched
+    rests = [one.text for one in found.findings if one.section == "equilibria"]
+    assert any("sqrt(-F*(D + 1))" in text and "stable exactly where" in text for text in rests)
+    focus = findings(System.from_strings("x' = x - y; y' = x + y"))
+    assert any("integrating factor" in one.text and one.evidence == "proof" for one in focus.findings)
+
+
+def test_what_is_zero_within_its_enclosure_is_shown_as_zero() -> None:
+    found = findings(System.from_strings("x' = exp(-x) - x; y' = sin(y) - y/2"))
+    assert any("y = 0)" in one.text for one in found.findings) and not any("e-3" in one.text for one in found.findings)

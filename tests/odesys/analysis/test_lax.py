@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from odesys.analysis.first_integrals import check_integral, lie_derivative, polynomial_integrals
+from odesys.analysis.conserved import check_integral, lie_derivative
+from odesys.analysis.first_integrals import polynomial_integrals
 from odesys.analysis.lax import ConservedSpectrum, invariant_drift, lax_integrals
 from odesys.derive.flow import Flow
 from odesys.derive.training import gradient_descent, gradient_flow

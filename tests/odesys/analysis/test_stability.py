@@ -167,9 +167,21 @@ def test_a_wrong_integral_does_not_make_a_centre(term: int) -> None:
     assert answer.nonlinear_type == "undecided" and "not proved to be conserved" in answer.reason
 
 
+def test_a_sum_of_even_powers_has_a_strict_extremum() -> None:
+    answer = classify(oscillator(), {"x": 0, "y": 0}, (X**2 + Y**2) ** 2)
+    assert answer.nonlinear_type == "centre" and answer.stability == "stable" and "even powers" in answer.reason
+    away = System.from_equations({X: Y - 1, Y: -((X - 2) ** 3)})
+    moved = classify(away, {"x": 2, "y": 1}, (X - 2) ** 4 + 2 * (Y - 1) ** 2)
+    assert moved.stability == "stable"
+
+
 @pytest.mark.parametrize(
     ("integral", "reason"),
-    [(sp.Integer(1), "Hessian"), ((X**2 + Y**2) ** 2, "Hessian"), (sp.atan(X) * 0 + X, "not proved")],
+    [
+        (sp.Integer(1), "Hessian"),
+        ((X**2 + Y**2) ** 2 - (X**2 + Y**2) ** 3, "Hessian"),
+        (sp.atan(X) * 0 + X, "not proved"),
+    ],
 )
 def test_a_conserved_quantity_without_a_strict_extremum_is_not_enough(integral: sp.Expr, reason: str) -> None:
     answer = classify(oscillator(), {"x": 0, "y": 0}, integral)

@@ -360,3 +360,18 @@ def test_a_frame_that_is_too_small_is_rejected(broken: str, tmp_path: Path) -> N
 def test_frames_need_exact_parameters() -> None:
     with pytest.raises(ParameterError, match="exact parameters"):
         enclose(System.from_equations({"x": -k * x}, ["k"]), {"x": 1}, 1, {"k": flint.arb(1, 0.1)}, frames=True)
+
+
+def test_frames_that_begin_on_the_way_are_checked_again(tmp_path: Path) -> None:
+    """A run from a point with a system that spreads: boxes first, then frames; the checker follows the change."""
+    path = tmp_path / "run.json"
+    system = System.from_equations({"x": 8 * y, "y": 8 * x - x**3})
+    run = enclose(system, {"x": 1, "y": Fraction(1, 3)}, 4, order=12, precision=96)
+    assert run.frames and run.steps[0].frame is None
+    run.to_file(path)
+    assert subprocess.run([sys.executable, str(CHECKER), str(path)]).returncode == 0
+    data = json.loads(path.read_text())
+    first = next(step["frame"] for step in data["steps"] if "frame" in step)
+    first["radii"][0] = str(Fraction(first["radii"][0]) / 2)
+    path.write_text(json.dumps(data))
+    assert subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True).returncode == 1

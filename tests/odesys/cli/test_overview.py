@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from odesys.cli.overview import print_papers, print_sizes
+from odesys.cli.overview import print_paper, print_papers, print_sizes
 from odesys.papers.paper import Paper, Parameter
 from odesys.papers.sizes import SystemSize
 
@@ -32,5 +34,14 @@ def test_sizes_refusals_and_an_open_parameter(capsys: pytest.CaptureFixture[str]
     sizes = [SystemSize("full", "map", 7, tuple("abcde")), SystemSize("large", refused="too many tokens, set K=2")]
     print_sizes(PAPER, "./toy", sizes)
     text = capsys.readouterr().out
-    assert "7        step   a, b, c and 2 more   default" in text and "large: too many tokens, set K=2" in text
+    assert "full (default)   7        step   a, b, c and 2 more" in text and "large: too many tokens, set K=2" in text
     assert "odesys derive ./toy --set K=symbol" in text and "simulate" not in text
+    print_sizes(replace(PAPER, meanings={"full": "every score"}), "./toy", sizes)
+    assert "full: every score" in capsys.readouterr().out
+
+
+def test_systems_are_told_with_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    print_paper(PAPER, "./toy")
+    assert "systems: full (default), large" in capsys.readouterr().out
+    print_paper(replace(PAPER, meanings={"full": "every score"}), "./toy")
+    assert "    full (default)  every score\n    large\n" in capsys.readouterr().out

@@ -11,7 +11,7 @@ import flint
 import pytest
 
 from odesys import AttentionModel, Dictionary, Distribution, Flow, Head, Sample, gradient_flow
-from odesys.analysis.first_integrals import lie_derivative
+from odesys.analysis.conserved import lie_derivative
 from odesys.exact.balls import ball_evaluate
 from odesys.exact.evidence import identity
 from odesys.exact.expansion import TooLarge

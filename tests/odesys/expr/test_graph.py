@@ -35,3 +35,16 @@ def test_surfaces_count_each_surface_once() -> None:
 def test_substitution_is_simultaneous() -> None:
     swapped = graph.substitute([X - 2 * Y], {X: Y, Y: X})[0]
     assert swapped is Y - 2 * X
+
+
+@given(expressions())
+def test_an_expression_rebuilt_from_its_own_children_is_itself(node: graph.Node) -> None:
+    for each in graph.topological([node]):
+        assert graph.rebuild(each, lambda child: child) is each
+
+
+def test_what_is_below_a_replaced_node_is_not_looked_at() -> None:
+    x, y, z = graph.sym("x"), graph.sym("y"), graph.sym("z")
+    inner = graph.exp(x + y)
+    assert graph.substitute([inner * x + 1], {inner: z, x: y}) == [z * y + 1]
+    assert set(graph.topological([inner * x], {inner})) == {x, inner, inner * x}

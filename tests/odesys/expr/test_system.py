@@ -1,8 +1,9 @@
 """A system pairs every state with its right-hand side."""
 
+import pytest
 import sympy as sp
 
-from odesys import System
+from odesys import EquationError, System, sym
 
 X, Y = sp.symbols("x y")
 
@@ -13,3 +14,12 @@ def test_equations_pair_names_and_right_hand_sides() -> None:
     assert tuple(system.equations.values()) == system.nodes
     again = System.from_equations(system.equations)
     assert again.equations == system.equations
+
+
+def test_time_is_no_state() -> None:
+    with pytest.raises(EquationError, match="t is time"):
+        System.from_strings("t' = 1")
+    with pytest.raises(EquationError, match="t is time"):
+        System.from_equations({"x": sym("x")}, parameters=["t"])
+    with pytest.raises(EquationError, match="Latin or Greek"):
+        System.from_strings("人口' = -人口")

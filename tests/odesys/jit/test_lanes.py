@@ -71,3 +71,28 @@ def test_functions_are_internal_and_those_of_the_library_are_declared() -> None:
     assert "define internal void @function(<4 x double> %t" in text and "@lanes_log(" in text and "@lib_" not in text
     whole = with_functions(text, 4)
     assert "define internal <4 x double> @lanes_log(" in whole and "@lanes_exp(" not in whole
+
+
+@pytest.mark.parametrize("other", ["exp(-x)", "1/exp(x)"])
+def test_both_exponentials_of_a_number_are_what_each_is_alone(other: str) -> None:
+    """Also where one of them overflows, and for not-a-number."""
+    width = lane_width()
+    both, one, minus = (
+        System.from_strings(t) for t in (f"x' = 2*exp(x) - y; y' = {other} + y", "x' = exp(x)", "x' = exp(-x)")
+    )
+    text = on_lanes(native.assembly(both, both.nodes, range(2), True), width)
+    assert text.count("@lanes_exp_both(") == 1 and "@lanes_exp(" not in text
+    alone = [on_lanes(native.assembly(s, s.nodes, range(1), True), width) for s in (one, minus)]
+    numbers = np.concatenate(
+        [
+            np.random.default_rng(3).uniform(-760, 760, 40 * width - 8),
+            [0.0, -0.0, 5e-324, 1e-17, 709.9, -745.2, np.inf, np.nan],
+        ]
+    )
+    t = np.zeros(width)
+    for part in numbers.reshape(-1, width):
+        x = np.stack([part, np.zeros(width)])
+        found = results(text, width, t, x, x, 2)
+        each = [results(code, width, t, part.copy(), part, 1)[0] for code in alone]
+        np.testing.assert_array_equal(found[0], 2 * each[0])
+        np.testing.assert_array_equal(found[1], each[1])

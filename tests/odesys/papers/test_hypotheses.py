@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from odesys.papers.hypotheses import (
     natural_hypotheses,
     violated,
 )
+from odesys.verdicts import Shortfall
 
 RATIO = Hypothesis("b is below n", "b < n", lambda p: p["n"] - p["b"], strict=True)
 WIDE = Hypothesis.from_ratio("7", "m >= n", r"m \ge n", lambda p: p["m"] / p["n"])
@@ -77,8 +80,11 @@ def test_an_unknown_domain_is_refused() -> None:
 
 def test_a_path_leads_into_the_regime() -> None:
     path = [{"b": 1, "n": n} for n in (10, 100, 500)]
-    assert approach(path, [RATIO, LARGE]) == {"n is large": 0.5}
+    assert approach(path, [RATIO, LARGE]) == {"n is large": Shortfall(0.5)}
     assert approach([*path, {"b": 1, "n": 2000}], [RATIO, LARGE]) == {}
+    wide = replace(WIDE, asymptotic=True)  # with two sides the factor between them is known too
+    assert approach([{"m": m, "n": 2**15} for m in (0, 1)], [wide]) == {"m >= n": Shortfall(1 - 2**-15, 2.0**15)}
+    assert approach([{"m": m, "n": 8} for m in (-2, -1)], [wide]) == {"m >= n": Shortfall(1.125, inf)}
     with pytest.raises(OutsideHypotheses, match="must grow at every point"):
         approach(path[::-1], [RATIO, LARGE])
     with pytest.raises(OutsideHypotheses, match="b is below n"):  # what is not asymptotic holds all along
@@ -99,6 +105,7 @@ def test_equality_holds_up_to_rounding_and_no_further() -> None:
     [
         (WIDE, {"m": 3, "n": 1}, "(7) m >= n: holds with a factor 3 to spare"),
         (WIDE, {"m": 1, "n": 4}, "(7) m >= n: violated by a factor 4"),
+        (WIDE, {"m": 3e-5, "n": 1}, "(7) m >= n: violated by a factor 33,300"),
         (WIDE, {"m": 1e-30, "n": 1}, "(7) m >= n: violated by a factor 1e+30"),
         (WIDE, {"m": 0, "n": 1}, "(7) m >= n: violated whatever the constant"),
         (RATIO, {"b": 1, "n": 3}, "b is below n: holds with a margin of 2"),

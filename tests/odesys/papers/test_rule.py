@@ -15,7 +15,19 @@ from odesys.papers.claims import ClaimBook
 from odesys.papers.hypotheses import Hypothesis, Symbol
 from odesys.papers.laboratory import BaseLaboratory, laboratory_part
 from odesys.papers.rule import RuleError
-from odesys.verdicts import Evidence, Regime, Seeds, Verdict, Witness, certified, measured, proved, refuted, untested
+from odesys.verdicts import (
+    Evidence,
+    Regime,
+    Seeds,
+    Shortfall,
+    Verdict,
+    Witness,
+    certified,
+    measured,
+    proved,
+    refuted,
+    untested,
+)
 
 SMALL = Hypothesis("small start", r"\omega < 1", lambda p: 1 - p["omega"], strict=True)
 WIDE = Hypothesis("m is large", r"m \gtrsim 100", lambda p: p["m"] / 100 - 1, asymptotic=True)
@@ -277,7 +289,9 @@ ADMITTED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "on a path": (
         {
             "first": FAR,
-            "second": seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50}).approaching({"m is large": 0.5}),
+            "second": seen({"omega": 0.1, "m": 10})
+            .at({"omega": 0.1, "m": 50})
+            .approaching({"m is large": Shortfall(0.5)}),
         },
         {"hypotheses": (SMALL, WIDE)},
         "holds",

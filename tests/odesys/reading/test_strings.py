@@ -61,3 +61,13 @@ def test_functions_by_cases() -> None:
         assert graph.evaluate([node], {"x": place}, graph.FLOAT_FUNCTIONS, float)[0] == wanted
     with pytest.raises(EquationError, match="elsewhere"):
         System.from_equations({x: sp.Piecewise((1, x > 2))})
+
+
+def test_commas_between_equations_and_derivatives_on_the_right() -> None:
+    system = System.from_strings("x' = max(x, y), y' = 1 - y")
+    assert system.names == ("x", "y") and len(system.surfaces) == 1
+    assert System.from_strings(["dx/dt = y, dy/dt = -x"]).names == ("x", "y")
+    with pytest.raises(EquationError, match="a derivative stands on the right"):
+        System.from_strings("x' = y' + 1; y' = x")
+    with pytest.raises(EquationError, match="second order"):
+        System.from_strings("x'' = -x")

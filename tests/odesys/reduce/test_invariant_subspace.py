@@ -56,7 +56,7 @@ def test_a_gram_matrix_may_have_parameters() -> None:
 
 
 def test_conserved_traces_for_orthogonal_words_of_any_length() -> None:
-    from odesys.analysis.first_integrals import check_integral
+    from odesys.analysis.conserved import check_integral
 
     flow = toy([["p", 0], [0, "s"]])
     (family,) = flow.invariants()

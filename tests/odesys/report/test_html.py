@@ -15,6 +15,8 @@ import pytest
 import sympy as sp
 
 from odesys import System
+from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.hypotheses import Hypothesis
 from odesys.papers.paper import Formula
 from odesys.report import html
 from odesys.report.claim_entry import anchor
@@ -22,6 +24,7 @@ from odesys.report.content import Content
 from odesys.report.explorer import Fragment
 from odesys.report.html import index, page
 from odesys.report.mathml import mathml
+from odesys.verdicts import proved
 from tests.report_pages import Reader, toy
 
 MakeContent = Callable[..., Content]
@@ -147,3 +150,17 @@ def test_the_index_names_each_paper_once(report: Path) -> None:
     assert seen.links.count("reported.html") == 1 and "where it is printed" in seen.text
     assert "stands" in seen.text and text.count('class="bar"') == 1 and "24 → 14 equations" in seen.text
     assert sum(link.startswith("data:image/webp") for link in seen.links) == 1
+
+
+def test_a_hypothesis_of_many_claims_is_written_once(toy_content: MakeContent) -> None:
+    content = toy_content()
+    assert content.book is not None
+    often, seldom = (Hypothesis(name, tex, lambda p: 1) for name, tex in (("m is large", r"m\gg 17"), ("x", r"x>23")))
+    book = ClaimBook("toy", laboratory=lambda mutation="": mutation)
+    for k in range(html.SHARED):
+        given = (often, seldom) if k else (often,)
+        book.claim(f"B.{k}", "t", kind="identity", statement="x", reading="y", hypotheses=given)(lambda lab: proved())
+    content.book, content.outcomes = book, [Outcome(claim, proved(), 0.1) for claim in book]
+    text = html.page(content)
+    assert text.count("<mn>17</mn>") == 1 and text.count("<mn>23</mn>") == html.SHARED - 1
+    assert text.count('<a href="#hypothesis-1">m is large</a>') == html.SHARED and 'id="hypothesis-1"' in text

@@ -11,7 +11,7 @@ from odesys.papers.survival import causes, score, with_survival
 from odesys.report import html
 from odesys.report.claim_entry import anchor, claim_entries
 from odesys.report.content import Content, SystemPart
-from odesys.report.opening import changes, headline, numbers, theorems, verdict_bar
+from odesys.report.opening import FAULT_NAMES, changes, counted, headline, numbers, theorems, verdict_bar
 from odesys.verdicts import FAILS
 from tests.report_pages import stand_in, toy
 
@@ -74,8 +74,18 @@ def test_theorems_below_which_something_did_not_run_are_said_last_and_honestly(t
 def test_slips_are_counted_in_one_way(tmp_path: Path) -> None:
     for paper in registry.all_papers():
         content = stand_in(paper, tmp_path)
-        counted = score(content.outcomes)["causes"]
-        assert f"({counted} slips in all)" in headline(content) or counted == score(content.outcomes)["fails"]
+        slips = score(content.outcomes)["causes"]
+        assert (f"({slips} slips cause them)" in headline(content)) is (slips != score(content.outcomes)["fails"])
+
+
+def test_headline_and_bar_count_the_same_statements(tmp_path: Path) -> None:
+    """A slip that is a constant here and a misprint there is one slip, but each statement has a fault of its own."""
+    for paper in registry.all_papers():
+        content = stand_in(paper, tmp_path)
+        said, bar = headline(content), verdict_bar(claim_entries(content))
+        failing = {s.kind.removeprefix("fails f-"): s.count for s in bar if s.kind.startswith("fails")}
+        assert failing and all(counted(n, *FAULT_NAMES[fault]) in said for fault, n in failing.items())
+        assert f"**{sum(failing.values())} need a change**" in said
 
 
 def test_a_claim_with_two_slips_is_a_card_and_a_line(tmp_path: Path) -> None:

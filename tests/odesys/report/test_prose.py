@@ -35,4 +35,6 @@ def test_letters_get_their_shape_and_words_stay_words() -> None:
 def test_a_hypothesis_is_said_once() -> None:
     assert not says_more("sigma <= 1/M", r"\sigma \le 1 / M")
     assert not says_more("C_p = 5 sqrt M", r"C_p = 5\sqrt{M}")
+    assert not says_more("M < m_a and M < m_b", "M<m_a,m_b") and not says_more("m >= M^2 log N", r"m\gtrsim M^2\log N")
+    assert says_more("d >= n^9", r"d \ge n") and says_more("n >= m^4", r"n = \Omega(m^4)")  # the name is the reading
     assert says_more("small start", r"\omega \le 1") and says_more("N >= log(d) / 8", r"N = \Omega(\log d)")

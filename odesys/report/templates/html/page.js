@@ -64,11 +64,11 @@
   function openTarget() {
     let name = "";
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
-    const target = document.getElementById(name);
-    if (target && target.tagName === "DETAILS") {
+    const place = document.getElementById(name), target = place && place.closest("details");
+    if (target) {
       target.hidden = false;
       target.open = true;
-      target.scrollIntoView();
+      place.scrollIntoView();
       target.querySelector("summary").focus({ preventScroll: true });
     }
   }

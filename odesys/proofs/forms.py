@@ -1,0 +1,137 @@
+"""Expressions as they were written, where the engine has one normal form for both sides of a statement.
+
+``2*(x + 1)`` and ``2*x + 2`` are one node; that they are equal is what the statement says, so it shows how they were
+written, and a lemma brings each to the normal form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .. import stated
+from ..expr import graph
+from ..expr.graph import Node
+from .section import Section
+from .strategy import root_parts
+
+LARGEST = 60  # operations of a form
+
+
+@dataclass(frozen=True)
+class Form:
+    """An operation on parts, each a form or a node; the second part of a power is its exponent."""
+
+    operation: str
+    left: Form | Node
+    right: Form | Node | Fraction
+
+
+def written_forms(node: Node) -> list[Form]:
+    """How a node was written while statements were recorded, the latest last.
+
+    >>> from odesys import sym
+    >>> x = sym("x")
+    >>> with stated.recorded():
+    ...     y = 2 * (x + 1)
+    ...     [form] = written_forms(y)
+    >>> form.operation
+    '*'
+    """
+    return [_form(entry, [LARGEST]) for entry in stated.forms.get(node, ())]
+
+
+def _form(entry: tuple[int, str, Node, Node | Fraction], budget: list[int]) -> Form:
+    number, operation, left, right = entry
+    budget[0] -= 1
+    return Form(operation, _part(left, number, budget), right if operation == "^" else _part(right, number, budget))
+
+
+def _part(node: Node, before: int, budget: list[int]) -> Form | Node:
+    """A part as it was written last before the whole."""
+    known = [entry for entry in stated.forms.get(node, ()) if entry[0] < before]
+    return _form(known[-1], budget) if known and budget[0] > 0 else node
+
+
+def form_term(section: Section, form: Form, node: Node) -> tuple[str, str]:
+    """A form as a term, and the lemma that it equals the node."""
+    text = _text(section, form)
+    facts = [section.nonzero(divisor) for divisor in dict.fromkeys(_divisors(form)) if divisor.op != "num"]
+    known = "".join(f"pose proof {fact} as D{k}; " for k, fact in enumerate(facts))
+    opened = section.opened(node, *form_nodes(form), *_nodes(form))
+    opened = opened.replace("]; ", "] in *; ") if facts else opened
+    squares = _squares(section, [node, *form_nodes(form), *_nodes(form)])
+    known += "".join(f"assert (Q{k} := {fact}); " for k, fact in enumerate(squares))
+    use = " ".join(f"Q{k}" for k in range(len(squares)))
+    last = f" | field [{use}]; nonzero" if squares else ""
+    proof = f"{known}{opened}first [ ring | field; nonzero{last} ]."
+    return text, section.lemma(f"{text} = {section.writer(node)}", proof, "w")
+
+
+def _squares(section: Section, nodes: list[Node]) -> list[str]:
+    """For each square root of something positive the fact that its square is what is under it."""
+    bases = {b for n in graph.topological(nodes) if n.op == "mul" for b, e in n.args if e.denominator == 2}
+    known = sorted(base for base in bases if section.is_positive(base))
+    facts = [section.lemma(f"0 < {section.writer(b)}", f"{section.opened(b)}pos.", "p") for b in known]
+    return [f"sqrt_positive_square _ {fact}" for fact in facts]
+
+
+def _nodes(part: Form | Node) -> list[Node]:
+    """Every part as a node."""
+    if isinstance(part, Node):
+        return [part]
+    return [_node(part), *_nodes(part.left), *([] if isinstance(part.right, Fraction) else _nodes(part.right))]
+
+
+def _text(section: Section, part: Form | Node) -> str:
+    if isinstance(part, Node):
+        return section.writer(part)
+    left = _text(section, part.left)
+    if isinstance(part.right, Fraction):
+        if part.right.denominator > 1:
+            return section.writer(graph.power(_node(part.left), part.right))
+        power = f"({left} ^ {abs(part.right)})"
+        return f"(/ {power})" if part.right < 0 else power
+    return f"({left} {part.operation} {_text(section, part.right)})"
+
+
+def _node(part: Form | Node) -> Node:
+    if isinstance(part, Node):
+        return part
+    left = _node(part.left)
+    if isinstance(part.right, Fraction):
+        return graph.power(left, part.right)
+    right = _node(part.right)
+    match part.operation:
+        case "+":
+            return graph.add((left, right))
+        case "-":
+            return graph.add((left, graph.multiply(graph.num(-1), right)))
+        case "*":
+            return graph.multiply(left, right)
+    return graph.multiply(left, graph.power(right, Fraction(-1)))
+
+
+def form_nodes(part: Form | Node) -> list[Node]:
+    """The nodes that a form is made of."""
+    if isinstance(part, Node):
+        return [part]
+    return [*form_nodes(part.left), *([] if isinstance(part.right, Fraction) else form_nodes(part.right))]
+
+
+def _divisors(part: Form | Node) -> list[Node]:
+    """What a form divides by, and the bases in the normal form of its parts."""
+    if isinstance(part, Node):
+        return [_root(b, e) for n in graph.topological([part]) if n.op == "mul" for b, e in n.args if e < 0]
+    found = _divisors(part.left)
+    if isinstance(part.right, Fraction):
+        return [*found, *([_node(part.left)] if part.right < 0 else [])]
+    found += _divisors(part.right)
+    if part.operation == "/":
+        divisor = _node(part.right)
+        found += [_root(b, e) for b, e in divisor.args] if divisor.op == "mul" else [divisor]
+    return found
+
+
+def _root(base: Node, exponent: Fraction) -> Node:
+    return root_parts(base, exponent)[0] if exponent.denominator > 1 else base

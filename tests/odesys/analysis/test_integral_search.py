@@ -1,0 +1,62 @@
+"""The search behind first integrals: nothing is lost to large numbers, and copies are told from new ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from odesys.analysis.conserved import check_integral
+from odesys.analysis.first_integrals import first_integrals
+from odesys.analysis.integral_search import FirstIntegral, Search, monomials
+from odesys.expr import graph
+from odesys.expr.graph import sym
+from odesys.expr.sympy_bridge import to_sympy
+from odesys.expr.system import System
+
+x, y = sp.symbols("x y")
+
+
+def only(system: System, degree: int = 2) -> graph.Node:
+    found = first_integrals(system, degree)
+    assert found.complete
+    (integral,) = found
+    return integral.node
+
+
+def same_up_to_factor(node: graph.Node, wanted: Any) -> bool:
+    ratio = to_sympy(node) / to_sympy(graph.as_node(wanted))
+    return bool(sp.cancel(ratio).is_Rational)
+
+
+@pytest.mark.parametrize("coefficient", [123456789012, 10**40 + 7, sp.Rational(987654321987, 123456789011)])
+def test_large_coefficients_are_not_lost(coefficient: Any) -> None:
+    duffing = System.from_equations({x: y, y: coefficient * x - x**3})
+    assert same_up_to_factor(only(duffing, 4), 2 * y**2 - 2 * coefficient * x**2 + x**4)
+    assert only(System.from_equations({x: 10**10 * y, y: -y})) is graph.as_node(x + 10**10 * y)
+
+
+def test_constants_between_quotients_are_no_reason_to_search_on() -> None:
+    """1/(k + x) and x/(k + x) have a constant combination with k in it, which is no conserved quantity."""
+    prey = System.from_strings({"x": "x*(1 - x) - a*x*y/(x + m)", "y": "s*y*(1 - y/x)"})
+    nothing = prey.first_integrals(degree=3)
+    assert len(nothing) == 0 and nothing.complete
+    enzyme = System.from_strings({"x": "-a*x/(k + x)", "y": "b*x/(k + x)"})
+    found = enzyme.first_integrals(degree=2)
+    assert found.complete and any(check_integral(enzyme, i.node).answer == "zero" for i in found)
+    assert next(str(to_sympy(i.node)) for i in found) == "a*y + b*x"
+    pendulum = System.from_strings({"x": "y", "y": "-g*sin(x)"}).first_integrals()
+    assert len(pendulum) == 1 and pendulum.complete
+
+
+def test_monomials_come_with_the_highest_degree_first() -> None:
+    assert monomials(range(2), 2) == [(0, 0), (0, 1), (1, 1), (0,), (1,)]
+
+
+def test_a_function_of_another_integral_is_a_copy() -> None:
+    turn = System.from_equations({x: y, y: -x})
+    energy = graph.as_node(x**2 + y**2)
+    pair = [FirstIntegral("a", energy, ""), FirstIntegral("b", graph.call("log", energy), "")]
+    kept, independent = Search(turn, [sym("x"), sym("y")], 0).without_copies(pair)
+    assert [i.node for i in kept] == [energy] and independent == 1

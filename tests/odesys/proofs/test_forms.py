@@ -1,0 +1,43 @@
+"""Both sides of a statement are one expression: they are shown as they were written."""
+
+from pathlib import Path
+
+from benchmarks.proofs import broken
+from odesys import equal, sym
+from odesys.proofs.theory import theory
+from odesys.stated import recorded
+from tests.coq import needs_coq, said_of
+
+ALPHA = sym("alpha")
+
+
+def made(left, right):
+    """The file of a pair that is written while statements are recorded."""
+    with recorded():
+        verdict = equal({"pair": (left(), right())}, ("alpha",))
+        return theory(["t"], verdict.stated)
+
+
+def powers():
+    """One power in two ways."""
+    return made(lambda: 1 / (ALPHA * ALPHA) ** 2 / (1 / ALPHA**2), lambda: 1 / ALPHA**2)
+
+
+@needs_coq
+def test_two_ways_to_write_a_power(tmp_path: Path) -> None:
+    found = powers()
+    assert found.by_definition == 0
+    assert "(alpha * alpha) ^ 2" in found.text
+    assert said_of(found.text, tmp_path).ok
+
+
+@needs_coq
+def test_its_broken_twin_does_not_check(tmp_path: Path) -> None:
+    twin = broken(powers().text)
+    assert twin is not None
+    assert not said_of(twin, tmp_path).ok
+
+
+def test_one_way_to_write_it_is_by_definition() -> None:
+    assert made(lambda: ALPHA + 1, lambda: ALPHA + 1).by_definition == 1
+    assert made(lambda: 2 / ALPHA, lambda: 2 / ALPHA).by_definition == 1
