@@ -132,7 +132,7 @@ REASONS = (
     ),
     ("scale neurons nuisance start tokens", "Eq.162-170", PULL),
     (
-        "neurons tokens",
+        "neurons tokens nuisance",
         "Eq.49-50",
         "keys of the two patterns are driven by samples of their own class, so that they grow apart by the scatter of starts",
     ),
@@ -150,8 +150,8 @@ REASONS = (
     ("neurons", "Eq.55-59 Eq.133-135", OUTPUT),
     (
         "nuisance",
-        "Beyond.constant",
-        "nuisance values are a small part of the output: times stay within the quarter that is allowed",
+        "Beyond.constant Beyond.symmetric Beyond.margin",
+        "nuisance values are a small part of the output and of what moves logits: times, logits and attention stay within what is allowed",
     ),
     (
         "start",
