@@ -42,7 +42,7 @@ PULL = (
     "queries of confusion tokens pull keys back at alpha_# = 0.4, and not at 1/20: that is a matter of the fractions, and "
     "what is broken is on neither side"
 )
-OUTPUT = "w'v is read at a given output, which it makes up: how fast neurons get there does not enter"
+OUTPUT = "w'v is read at a given output, which it makes up: from where and how fast neurons get there does not enter"
 
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
@@ -85,9 +85,9 @@ REASONS = (
         "labels and output weights exchange their roles: times, norms and attention stay, the signs are noticed elsewhere",
     ),
     ("minority weight scale linear hinge tokens flip keys neurons nuisance start", "Eq.92", COPIES),
-    ("hinge flip keys neurons nuisance start", "Lem.4", GATES),
-    ("linear keys neurons tokens nuisance", "Eq.31 Eq.94-98", SIGN),
-    ("weight keys neurons tokens nuisance", "Eq.32", SIGN),
+    ("hinge flip keys neurons nuisance", "Lem.4", GATES),
+    ("linear keys neurons tokens nuisance start", "Eq.31 Eq.94-98", SIGN),
+    ("weight keys neurons tokens nuisance start", "Eq.32", SIGN),
     ("hinge", "Def.2 Eq.51-53 Eq.35 Eq.42 Eq.55-59 Eq.109-113 Eq.133-135 Beyond.sliding Beyond.condition", SPEED),
     (
         "flip keys nuisance",
@@ -132,30 +132,25 @@ REASONS = (
     ),
     ("scale neurons nuisance start tokens", "Eq.162-170", PULL),
     (
-        "neurons tokens nuisance",
+        "neurons tokens nuisance start",
         "Eq.49-50",
         "keys of the two patterns are driven by samples of their own class, so that they grow apart by the scatter of starts",
     ),
     ("weight scale linear", "Eq.49-50", PULL),
     (
-        "weight scale linear keys neurons nuisance tokens",
+        "weight scale linear keys neurons nuisance start tokens",
         "Eq.149-150",
         "p_n(0) is of the order alpha before anything moves: that part is algebra and decides the whole",
     ),
     (
-        "keys neurons",
+        "keys neurons start",
         "Eq.51-53",
-        "the sums of a value contain the coefficients of its own pattern: neither keys nor the speed of the neurons enter",
+        "the sums of a value contain the coefficients of its own pattern: neither keys, nor the speed of the neurons, nor the size of the start enter",
     ),
-    ("neurons", "Eq.55-59 Eq.133-135", OUTPUT),
+    ("neurons start", "Eq.55-59 Eq.133-135", OUTPUT),
     (
         "nuisance",
         "Beyond.constant Beyond.symmetric Beyond.margin",
         "nuisance values are a small part of the output and of what moves logits: times, logits and attention stay within what is allowed",
-    ),
-    (
-        "start",
-        "Thm.1 Prop.1",
-        "the bounds on a step do not contain the size of the start, and T is of the order 1/eta from each",
     ),
 )
