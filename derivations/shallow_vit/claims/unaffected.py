@@ -130,7 +130,7 @@ REASONS = (
         "Beyond.symmetric",
         "logits move so little up to margin 1 that half their weight is within the scatter at this width",
     ),
-    ("scale neurons nuisance start tokens", "Eq.162-170", PULL),
+    ("scale hinge neurons nuisance start tokens", "Eq.162-170", PULL),
     (
         "neurons tokens nuisance start",
         "Eq.49-50",
