@@ -43,7 +43,7 @@ MEANINGS = {  # of the rows of a simulation
     "rx": "r_4' W_Q mu_3",
     "rel_s": "attention of label-relevant queries on label-relevant tokens, the sum in (15)",
     "rel_c": "the same of confusion queries",
-    "rel_n": "the same of nuisance queries; at most alpha_*/(alpha_* + alpha_#) by symmetry",
+    "rel_n": "the same of nuisance queries; at most alpha_*/(alpha_* + alpha_#) in one of the classes",
     "rel": "the same, mean over queries",
     "S11": "mu_1' W_K' W_Q mu_1, |q_1|^2 of the paper",
     "S21": "logit of key mu_2 for query mu_1",

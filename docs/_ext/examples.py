@@ -95,10 +95,10 @@ def papers(app: Sphinx) -> str:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(made, target)
             page = f'<a href="../papers/{made.name}">Open its page</a>\n\n'
-        listed = ", ".join(f"`{system}`" for system in paper.systems)
+        listed = "".join(f"- `{system}`: {escaped(paper.meanings.get(system, ''))}\n" for system in paper.systems)
         parts.append(
-            f"## {paper.title}\n\n*{escaped(paper.reference)}.*\n\n{image}{page}Systems: {listed} "
-            f"(the default is `{paper.default}`).\n\n```console\n$ odesys list {name}\n$ odesys derive {name}\n"
+            f"## {paper.title}\n\n*{escaped(paper.reference)}.*\n\n{image}{page}Systems (the default is "
+            f"`{paper.default}`):\n\n{listed}\n```console\n$ odesys list {name}\n$ odesys derive {name}\n"
             f"$ odesys verify {name}\n$ odesys report {name} --out report\n```\n"
         )
     return "\n".join(parts)

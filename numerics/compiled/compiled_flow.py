@@ -22,7 +22,7 @@ from odesys.expr.graph import Node
 from odesys.expr.system import TIME, System
 from odesys.jit import llvm, loops
 from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
-from odesys.jit.taylor import taylor_code
+from odesys.jit.taylor import has_branches, taylor_code
 
 from ..flows.integrate import IN_MACHINE_CODE, SWITCHES, check_rtol, integrate
 from ..flows.run import Run
@@ -251,7 +251,7 @@ class CompiledFlow:
         if method == "Rodas5P":
             problem.slopes, state.method, state.held = self.slopes, IMPLICIT, 0
         elif method == "Taylor":
-            problem.order = problem.rows = order
+            problem.order, problem.rows, problem.branches = order, order, int(has_branches(self.system))
             problem.slopes, state.method, state.h = self._series(order), TAYLOR, math.inf
 
     def _series(self, order: int) -> Any:

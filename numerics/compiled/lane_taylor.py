@@ -1,5 +1,9 @@
 """Steps by Taylor series for several runs at once, as LLVM assembly of one system; see `taylor.py` and `lane_step.py`.
 
+Where the field has branches, a run whose series leads to another one is left: its slope at the end of a step is kept
+in the place of the field, and compared with the field that the next step begins with; the last step has one more of no
+length behind it.
+
 The length of a step is a power of the size of the last terms. It needs no more than some digits of it, so logarithms
 are taken from the exponent of a float and a polynomial of its fraction, within 10^-4.
 """
@@ -14,10 +18,11 @@ from odesys.expr.system import System
 from odesys.jit.lane_text import LaneValue
 from odesys.jit.lanes import on_lanes, with_functions
 from odesys.jit.taylor import assembly as coefficients
+from odesys.jit.taylor import has_branches
 
-from .lane_step import ARGUMENTS, MAX_STEPS, RTOL, STATUS, STEPS, T_END, H, RoomWriter, T, next_float
+from .lane_step import ARGUMENTS, FRESH, MAX_STEPS, RTOL, STATUS, STEPS, T_END, H, RoomWriter, T, next_float
 from .records import END, HANDOVER
-from .taylor import SAFETY
+from .taylor import LEAP, SAFETY
 
 DEGREE = 5
 _NODES = 1.5 + 0.5 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
@@ -27,8 +32,18 @@ ONE_BITS, FRACTION_BITS, WHOLE = 0x3FF0000000000000, 0x000FFFFFFFFFFFFF, 2.0**52
 
 def assembly(system: System, order: int, width: int) -> str:
     """Coefficients and step of a system without surfaces."""
-    nothing = RoomWriter(system, width).procedure("begin", ARGUMENTS)
-    return with_functions(on_lanes(coefficients(system, order), width) + nothing + _step(system, order, width), width)
+    text = on_lanes(coefficients(system, order), width) + _begin(system, width) + _step(system, order, width)
+    return with_functions(text, width)
+
+
+def _begin(system: System, width: int) -> str:
+    """Runs that begin have no slope to compare with."""
+    w = RoomWriter(system, width)
+    if has_branches(system):
+        fresh = w.row(FRESH) > 0.0
+        with w.loop(w.n) as i:
+            w.store(w.where(fresh, math.nan, w.load(w.f, i)), w.f, i)
+    return w.procedure("begin", ARGUMENTS)
 
 
 def _step(system: System, order: int, width: int) -> str:
@@ -36,6 +51,8 @@ def _step(system: System, order: int, width: int) -> str:
     n, t, t_end = w.n, w.row(T), w.row(T_END)
     left, least, K = t_end - t, next_float(w, t), w.local(order * w.n)
     w.field(t, w.x, K)
+    branches = has_branches(system)
+    left_branch = _left_branch(w, K) if branches else None
     longest, bounded = _longest(w, K, order)
     possible = bounded & ((longest >= least) | (longest >= left))
     h, ends = w.least(longest, left), longest >= left
@@ -48,19 +65,38 @@ def _step(system: System, order: int, width: int) -> str:
             total = w.fma(total, h, w.load(K, _place(w, m, i)))
         total = w.fma(total, h, w.load(w.x, i))
         w.store(total, new, i)
+        if branches:
+            slope = w.load(K, _place(w, order - 1, i)) * float(order)
+            for m in range(order - 2, -1, -1):
+                slope = w.fma(slope, h, w.load(K, _place(w, m, i)) * float(m + 1))
+            w.store(slope, w.f, i)
         w.store(w.load(finite) + w.exact(total, "*", 0.0), finite)  # 0 if all are finite, else not a number
     made = possible & (w.load(finite) >= 0.0)
     with w.loop(n) as i:
         w.store(w.where(made, w.load(new, i), w.load(w.x, i)), w.x, i)
     t_new = w.where(made, w.where(ends, t_end, t + h), t)
     steps = w.row(STEPS) + w.where(made, 1.0, 0.0)
-    status = w.where(made & ends, float(END), w.row(STATUS))
+    over = made & ends & (t >= t_end) if branches else made & ends
+    status = w.where(over, float(END), w.row(STATUS))
     status = w.where((steps >= w.row(MAX_STEPS)) & (t_new < t_end), float(HANDOVER), status)
     status = w.where(made, status, float(HANDOVER))
+    if left_branch is not None:
+        status = w.where(left_branch, float(HANDOVER), status)
     for row, value in ((T, t_new), (H, h), (STEPS, steps), (STATUS, status)):
         w.store(value, "%room", row)
     w.say_over(status)
     return w.procedure("step", ARGUMENTS)
+
+
+def _left_branch(w: RoomWriter, K: str) -> LaneValue:
+    """Where the field is not the slope of the step before; see `taylor.on_branch`."""
+    found, before, rtol = w.local(1), w.row(H), w.row(RTOL)
+    w.store(0.0, found)
+    with w.loop(w.n) as i:
+        gap = before * w.absolute(w.load(K, i) - w.load(w.f, i))
+        room = (w.load(w.atol, i) + w.absolute(w.load(w.x, i)) * rtol) * LEAP
+        w.store(w.where(gap > room, 1.0, w.load(found)), found)
+    return w.load(found) > 0.0
 
 
 def _place(w: RoomWriter, row: int, i: str) -> str:

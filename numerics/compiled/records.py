@@ -28,6 +28,7 @@ class Problem(Record):
     slopes : code that other methods than DOP853 read: the Jacobian, row by row, and the change of the field in time; or
     Taylor coefficients up to `order`, which is 0 otherwise. rows : of the polynomial of a step.
     may_switch : 1 if a run whose explicit steps turn out to be stiff is to be left, to go on with implicit ones.
+    branches : 1 if a series may lead past a point where the solution does not.
     patience : after so many steps in a row that are longer than what decays, implicit ones should be tried.
     movable : 1 for each watched value that can change. directions, terminal : of each event.
     signs : three rows of n signs, in which a state is moved to see what rounding does.
@@ -53,6 +54,7 @@ class Problem(Record):
     order: int = 0
     rows: int = POWERS
     patience: int = 0
+    branches: int = 0
 
 
 @dataclass(eq=False)

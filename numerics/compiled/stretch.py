@@ -85,7 +85,8 @@ class Stretch:
         self._times = [*self._times[-2:], state.t] if whole or not self._times else [state.t]
         if len(self._times) < 3 or problem.t_end >= FOREVER or state.damped > 0 or state.held > 0:
             return
-        left = steps_left(BUFFER_STEPS, *self._times, problem.t_end)
+        first, before, now = self._times
+        left = steps_left(BUFFER_STEPS, first, before, now, problem.t_end)
         if series_pay(self._flow.system, problem.rtol, left, max_steps):
             with suppress(EquationError, ParameterError):  # not every function has coefficients
                 self._flow.take_up("Taylor", problem, state, order_for(problem.rtol))

@@ -16,6 +16,7 @@ from .dop853 import dense_value, size_of
 from .records import Problem, RunState, Step
 
 LEAST_ORDER, SAFETY = 8, 0.9
+LEAP = 1000.0  # tolerances over a step: so far the field may be from the slope of the series where that ends
 
 
 def order_for(rtol: float) -> int:
@@ -67,7 +68,23 @@ def taylor_step(problem: Problem, state: RunState, step: Step) -> bool:
         if not abs(step.new[i]) < math.inf:
             return False
     step.t_new = problem.t_end if step.h >= left else state.t + step.h
+    if problem.branches == 1 and not on_branch(problem, state, step):
+        return False
     step.end, state.h = 1.0, math.inf
+    return True
+
+
+def on_branch(problem: Problem, state: RunState, step: Step) -> bool:
+    """Whether a series still solves the equation where its step ends: its slope is the field there."""
+    n, order, rtol, atol = problem.n, problem.order, problem.rtol, problem.atol
+    call(problem.field, step.t_new, step.new, problem.p, state.gates, step.work)
+    state.fields += 1
+    for i in range(n):
+        slope = float(order) * step.K[(order - 1) * n + i]
+        for m in range(1, order):
+            slope = slope * step.h + float(order - m) * step.K[(order - 1 - m) * n + i]
+        if not step.h * abs(slope - step.work[i]) <= LEAP * (atol[i] + rtol * abs(step.new[i])):
+            return False
     return True
 
 

@@ -12,6 +12,7 @@ Zero coefficients, as those of parameters, leave no instructions. Gates are held
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,20 @@ from .shared_factors import is_exponential_power, read_nodes
 MOST_INSTRUCTIONS = 40_000  # above, compiling takes longer than runs that are done here
 QUICKLY = 6_000  # instructions from which on code is compiled quickly, to run half as fast
 ZERO = ""  # a coefficient that is zero has no register
+
+
+def has_branches(system: System) -> bool:
+    """Whether the field has other branches beyond a point of the real line, as a root has at zero.
+
+    Then the series of a solution can lead past such a point where the solution does not: x' = -sqrt(x) is solved by
+    (1 - t/2)^2 before t = 2 only. Gates are held and do not count.
+    """
+    for node in read_nodes(system.nodes, held_gates(system)):
+        if node.op == "mul" and any(exponent.denominator != 1 for _, exponent in node.args):
+            return True
+        if node.op in graph.FUNCTIONS and graph.FUNCTIONS[node.op].domain != (-math.inf, math.inf):
+            return True
+    return False
 
 
 def taylor_code(system: System, order: int) -> Address:

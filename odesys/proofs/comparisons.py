@@ -61,7 +61,7 @@ def assumed_term(section: Section, each: Stated, left: Node, right: Node, where:
             sizes = [_weight(section.symbols[n], ends, end) for n, ends in sorted(box.items()) for end in (0, 1)]
             proof = f"intros; {''.join(f'assert (0 <= {size}) by lra; ' for size in sizes)}"
             proof += f"apply Rge_le, Rminus_ge, Rle_ge; {opened}"
-            proof += f"match goal with |- 0 <= ?x => replace x with {form} by field end; nonneg."
+            proof += f"match goal with |- 0 <= ?gap__ => replace gap__ with {form} by field end; nonneg."
             statement = f"{section.writer(left)} <= {section.writer(right)}"
             return section.lemma(" -> ".join([*where, statement]), proof, "c")
     return searched_term(section, left, right, each.relation, where)

@@ -38,13 +38,23 @@ def written_forms(node: Node) -> list[Form]:
     >>> form.operation
     '*'
     """
-    return [_form(entry, [LARGEST]) for entry in stated.forms.get(node, ())]
+    found = (_form(entry, [LARGEST]) for entry in stated.forms.get(node, ()))
+    return list(dict.fromkeys(form for form in found if isinstance(form, Form)))
 
 
-def _form(entry: tuple[int, str, Node, Node | Fraction], budget: list[int]) -> Form:
+def _form(entry: tuple[int, str, Node, Node | Fraction], budget: list[int]) -> Form | Node:
+    """An operation that was written; one that changes nothing, such as a product with 1, is left out."""
     number, operation, left, right = entry
     budget[0] -= 1
-    return Form(operation, _part(left, number, budget), right if operation == "^" else _part(right, number, budget))
+    first = _part(left, number, budget)
+    if isinstance(right, Fraction):
+        return first if right == 1 else Form(operation, first, right)
+    second = _part(right, number, budget)
+    if right is (graph.ONE if operation in "*/" else graph.ZERO):
+        return first
+    if left is (graph.ONE if operation == "*" else graph.ZERO) and operation in "*+":
+        return second
+    return Form(operation, first, second)
 
 
 def _part(node: Node, before: int, budget: list[int]) -> Form | Node:

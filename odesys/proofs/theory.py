@@ -242,12 +242,13 @@ def _statement(
 
 
 def _words(text: str) -> list[str]:
-    """What a term is made of, in any order: sides that differ in order and brackets alone are one.
+    """What a term is made of, in any order: sides that differ in order, brackets and quotients by numbers are one.
 
-    >>> _words("(x + 1) / y") == _words("(1 + x) * (/ y)")
-    True
+    >>> _words("(1 / 3) * (x + y)") == _words("(y + x) / 3"), _words("x * x") == _words("x ^ 2")
+    (True, False)
     """
-    return sorted(re.findall(r"[\w']+|[-+*/^]", text.replace(" - ", " + - ").replace(" / ", " * / ")))
+    found = re.findall(r"[\w']+|[-+^]", text.replace(" - ", " + - "))
+    return sorted(word for word in found if word != "1")
 
 
 def equal_term(section: Section, left: Node, right: Node) -> str:

@@ -6,6 +6,44 @@ for a pair that is noticed after all.
 
 from __future__ import annotations
 
+SIGN = (
+    "the sign of a neuron's coefficient is that of y a_i where its own class alone drives it, for every network here; "
+    "what is broken changes sizes and times"
+)
+COPIES = (
+    "copies of both samples make the step of one of each, on every system, so that no power of B occurs; of a run only a "
+    "number that is not zero is read"
+)
+SPEED = (
+    "while the margins of both samples agree, which they do up to the scatter of starts, the slope of an exponential loss "
+    "is one factor of all rates: the same path at another speed"
+)
+DIRECTION = (
+    "only a direction is claimed: what drives outputs to their margins is a multiple of alpha_* - alpha_#, here as in the "
+    "paper, and what is broken changes the multiple"
+)
+EXISTENCE = (
+    "only that margins are reached is claimed: samples of the two classes are told apart wherever alpha_* > alpha_#, at "
+    "whatever speed"
+)
+GATES = (
+    "which gates close is decided by the signs of a_i and by what the own class does at the first steps; what is broken "
+    "changes when, not which"
+)
+CEILING = (
+    "the part on all queries fails by a ceiling that holds for all weights and decides the whole; what is broken shows in "
+    "the other parts, which are compared with the derived equations"
+)
+SMALL_KEYS = (
+    "up to margin 1/2 attention moves so little that neurons, values and times change by less than the scatter of the "
+    "share of living neurons, which is the tolerance"
+)
+PULL = (
+    "queries of confusion tokens pull keys back at alpha_# = 0.4, and not at 1/20: that is a matter of the fractions, and "
+    "what is broken is on neither side"
+)
+OUTPUT = "w'v is read at a given output, which it makes up: from where and how fast neurons get there does not enter"
+
 #: mutations, claims, and why these keep their verdict under those
 REASONS = (
     (
@@ -35,101 +73,84 @@ REASONS = (
         "every rate stays linear in the two indicators, whatever factor it has",
     ),
     (
+        "minority weight scale linear tokens flip keys values neurons nuisance",
+        "Beyond.freeze",
+        "the hinge has no slope behind its margin, whatever drives the system up to it",
+    ),
+    ("hinge", "Eq.33", "both outputs are zero at this start, where the exponential has the slope of the hinge"),
+    ("minority weight scale linear hinge keys neurons nuisance", "Prop.2", CEILING),
+    (
         "minority",
-        "Prop.2 Rem.2 Rem.2-noise Eq.162-170 Eq.149-150 Eq.49-50 Eq.109-113 Beyond.theorem Beyond.symmetric Beyond.freeze Beyond.constant Beyond.condition",
+        "Rem.2 Rem.2-noise Eq.162-170 Eq.149-150 Eq.49-50 Eq.109-113 Beyond.theorem Beyond.symmetric Beyond.constant Beyond.condition",
         "labels and output weights exchange their roles: times, norms and attention stay, the signs are noticed elsewhere",
     ),
+    ("minority weight scale linear hinge tokens flip keys neurons nuisance start", "Eq.92", COPIES),
+    ("hinge flip keys neurons nuisance", "Lem.4", GATES),
+    ("linear keys neurons tokens nuisance start", "Eq.31 Eq.94-98", SIGN),
+    ("weight keys neurons tokens nuisance start", "Eq.32", SIGN),
+    ("hinge", "Def.2 Eq.51-53 Eq.35 Eq.42 Eq.55-59 Eq.109-113 Eq.133-135 Beyond.sliding Beyond.condition", SPEED),
     (
-        "minority weight scale linear hinge tokens flip keys neurons nuisance start",
-        "Eq.92",
-        "the error of a pattern is shared by its tokens, whatever moves: no batch makes it smaller",
-    ),
-    (
-        "hinge",
-        "Def.2 Eq.51-53 Eq.35 Eq.42 Eq.55-59 Eq.109-113 Eq.133-135 Beyond.sliding Beyond.condition",
-        "on two symmetric samples an exponential loss takes the same path at another speed",
-    ),
-    (
-        "hinge flip keys neurons nuisance start",
-        "Lem.4",
-        "gates of neurons with the right sign stay open, and those with the wrong sign close, at any speed of the equations",
-    ),
-    (
-        "flip keys neurons nuisance",
+        "flip keys nuisance",
         "Eq.42",
-        "silent neurons are revived by the first steps, which this leaves as they are",
+        f"{COPIES}; along p_1 neurons are driven by values of their own pattern, which this leaves alone",
     ),
     (
         "weight scale flip keys nuisance",
         "Eq.117-120",
-        "silent neurons are revived by the first steps, which this leaves as they are",
+        f"{COPIES}; along p_1 neurons are driven by values of their own pattern, which this leaves alone",
     ),
+    ("keys", "Eq.35 Eq.109-113", SMALL_KEYS),
     (
         "weight",
         "Eq.109-113",
-        "means over both classes, or the class that counts once alone, hardly notice that the other counts twice before the end",
+        "before the first margin the class that counts twice drives its own neurons, and means are over both classes",
+    ),
+    ("weight scale linear hinge keys neurons nuisance start tokens", "Rem.2", DIRECTION),
+    ("weight scale linear hinge keys neurons nuisance start", "Rem.2-noise", DIRECTION),
+    (
+        "weight scale linear hinge keys neurons nuisance",
+        "Beyond.theorem",
+        "steps follow a flow in eta t that does not contain eta, and samples of a class with equal fractions have one output: "
+        "neither depends on what is broken, as long as margins are reached",
+    ),
+    ("weight scale linear keys neurons nuisance start tokens", "Beyond.condition", EXISTENCE),
+    (
+        "weight scale linear hinge neurons nuisance start tokens",
+        "Prop.2-pruning",
+        "keys and queries of label-relevant patterns grow towards each other in each of these, so that such tokens receive more "
+        "attention than others and than at the start; only by how much changes",
     ),
     (
         "weight",
-        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Beyond.margin Beyond.condition",
-        "the class that counts twice reaches its margin earlier; powers of eta, what falls and where attention goes stay",
-    ),
-    ("weight", "Eq.32", "the class of U counts twice, which makes the coefficient of its neurons larger"),
-    (
-        "weight scale linear",
-        "Eq.149-150 Eq.49-50",
-        "keys at alpha_# = 0.4 are pulled back by confusion queries, whichever class counts more, with half the logits and with all gates open",
+        "Beyond.margin",
+        "the class that counts twice reaches its margin earlier, and means of attention over both classes stay within the scatter",
     ),
     (
         "scale",
         "Beyond.symmetric",
         "logits move so little up to margin 1 that half their weight is within the scatter at this width",
     ),
+    ("scale hinge neurons nuisance start tokens", "Eq.162-170", PULL),
     (
-        "linear",
-        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Beyond.condition",
-        "with all gates open the classes are still told apart; powers of eta, what falls and where attention goes stay",
+        "neurons tokens nuisance start",
+        "Eq.49-50",
+        "keys of the two patterns are driven by samples of their own class, so that they grow apart by the scatter of starts",
     ),
-    ("linear", "Eq.31 Eq.94-98", "the sign that Definition 2 lacks is that of a_i, with ReLU or without"),
+    ("weight scale linear", "Eq.49-50", PULL),
     (
-        "scale",
-        "Prop.2 Rem.2 Rem.2-noise Prop.2-pruning Beyond.theorem Eq.162-170",
-        "logits at half their size change levels of attention, not powers of eta, what falls, or the sign of a motion",
-    ),
-    (
-        "weight scale linear tokens flip keys values neurons nuisance",
-        "Beyond.freeze",
-        "the hinge has no slope behind its margin, whatever drives the system up to it",
+        "weight scale linear keys neurons nuisance start tokens",
+        "Eq.149-150",
+        "p_n(0) is of the order alpha before anything moves: that part is algebra and decides the whole",
     ),
     (
-        "hinge",
-        "Eq.33",
-        "both outputs are zero at this start, where the exponential has the slope of the hinge",
+        "keys neurons start",
+        "Eq.51-53",
+        "the sums of a value contain the coefficients of its own pattern: neither keys, nor the speed of the neurons, nor the size of the start enter",
     ),
-    ("keys", "Rem.2-noise", "attention hardly changes these times up to margin 1: the neurons and values make them"),
-    (
-        "scale",
-        "Beyond.condition",
-        "attention hardly changes these times up to margin 1: the neurons and values make them",
-    ),
-    (
-        "keys",
-        "Eq.109-113",
-        "growth along p_1 up to margin 1 is made by neurons and values, and attention changes it by less than the tolerance",
-    ),
+    ("neurons start", "Eq.55-59 Eq.133-135", OUTPUT),
     (
         "nuisance",
-        "Rem.2 Rem.2-noise Eq.31 Eq.32 Eq.94-98 Beyond.constant Beyond.condition",
-        "nuisance values are a small part of the output: times and growth along p_1 stay within the tolerance",
-    ),
-    (
-        "flip keys start",
-        "Thm.1 Prop.1",
-        "the bounds on a step stay, and each of these is a flow in eta t that reaches its margin, so that T is of the order 1/eta",
-    ),
-    (
-        "neurons nuisance",
-        "Eq.35",
-        "the ratio of components stays within the tolerance, and no batch size changes it",
+        "Beyond.constant Beyond.symmetric Beyond.margin",
+        "nuisance values are a small part of the output and of what moves logits: times, logits and attention stay within what is allowed",
     ),
 )

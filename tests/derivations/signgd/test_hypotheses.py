@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from math import comb, exp, sqrt
 from typing import Any
 
@@ -122,25 +123,16 @@ def test_no_claim_holds_on_runs_outside_the_condition_without_its_table(monkeypa
     assert len(ids) > 40
 
 
-def test_a_median_has_an_exact_interval() -> None:
-    values = np.arange(40.0)
-    low, high = path.median_interval(values)
-    below = sum(comb(40, k) for k in range(int(low) + 1)) / 2**40
-    assert high == 39 - low and 2 * below <= 0.001 < 2 * (below + comb(40, int(low) + 1) / 2**40)
-    assert path.median_interval(values[:8]) == (-np.inf, np.inf)  # 2^-7 is above 0.001
-
-
-def test_scatter_leaves_open_whether_something_falls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Medians that fall, and scatter that is larger: undecided."""
-
-    def looked(rules: Rules, case: Case, seeds: Sequence[int], untied: bool) -> tuple[path.Looked, ...]:
-        sizes = [1 / case.n + seed % 7 for seed in range(len(seeds))]
-        seen = ({"E.20: (33)": {VANISHES["E.20: (33)"]: (-size, size)}} for size in sizes)
-        passed = {"E.20: (33)": True}
-        return tuple(path.Looked(dict.fromkeys(path.EVENTS, True), passed, one, 0.4) for one in seen)
-
-    monkeypatch.setattr(path, "looked", looked)
-    assert path.along(Laboratory(), "E.20: (33)", "it was seen").as_stated == "undecided"
+def test_the_level_of_a_fall_is_that_of_all_arrangements() -> None:
+    for first, last in (([3.0, 5.0, 6.0], [1.0, 4.0]), ([1.0, 2.0], [3.0, 4.0, 5.0]), ([4.0, 5.0], [1.0, 2.0])):
+        seen = sum(y >= x for x in first for y in last)
+        both, few = [*first, *last], 0
+        chosen = list(combinations(range(len(both)), len(first)))
+        for places in chosen:
+            rest = [y for k, y in enumerate(both) if k not in places]
+            few += sum(y >= both[k] for k in places for y in rest) <= seen
+        assert path.by_chance(np.array(first), np.array(last)) == pytest.approx(few / len(chosen))
+    assert path.by_chance(np.arange(40.0) + 40, np.arange(40.0)) == pytest.approx(1 / comb(80, 40))
 
 
 def test_premises_that_no_point_decides_say_so() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.lane_taylor import DEGREE, FRACTION
-from odesys import BrokenRunWarning, System
+from odesys import BrokenRunWarning, IntegrationError, System
 from odesys.jit import llvm
 
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="needs llvmlite")
@@ -68,3 +68,31 @@ def test_a_single_end_has_code_of_its_own() -> None:
                 wanted = flow.run(x, (0.0, end), v, method="Taylor", rtol=rtol).end_state
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=100 * rtol)
     assert flow.final(starts[0], (2.0, 2.0), values[0], method="Taylor").tolist() == starts[0].tolist()
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-10])
+def test_a_series_does_not_lead_past_a_root(rtol: float) -> None:
+    """x' = -sqrt(x) is at zero at t = 2 sqrt(x0); its series goes on to (sqrt(x0) - t/2)^2, which is no solution."""
+    flow = CompiledFlow(System.from_strings({"x": "-sqrt(x)", "y": "x - y"}))
+    starts = np.array([[1.0, 0.0], [0.01, 0.0], [4.0, 0.0]])
+    with pytest.warns(BrokenRunWarning, match="point 1 of the batch"):
+        found = flow.batch(starts, (0.0, 1.0), [{}] * 3, rtol=rtol, method="Taylor")
+    assert np.isnan(found[1]).all()
+    np.testing.assert_allclose(found[[0, 2], 0], [0.25, 2.25], rtol=100 * rtol)
+    for run in (flow.final, flow.run):
+        with pytest.raises(IntegrationError):
+            run(starts[1], (0.0, 1.0), rtol=rtol, method="Taylor")
+
+
+def test_fields_with_branches_that_are_not_met_go_in_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kepler's roots stay away from zero, logarithms too: no run is left to `integrate`."""
+    monkeypatch.setattr(CompiledFlow, "_by_integrate", lambda *given: pytest.fail("left"))
+    kepler = {"x": "u", "y": "v", "u": "-x*(x**2 + y**2)**(-3/2)", "v": "-y*(x**2 + y**2)**(-3/2)"}
+    starts = np.array([1.0, 0.0, 0.0, 1.1]) * (1 + 0.05 * np.random.default_rng(2).uniform(-1, 1, (9, 4)))
+    for rtol in (1e-6, 1e-10, 1e-13):
+        flow = CompiledFlow(System.from_strings(kepler))
+        found = flow.batch(starts, (0.0, 30.0), [{}] * 9, rtol=rtol, method="Taylor")
+        alone = np.array([flow.final(start, (0.0, 30.0), rtol=rtol, method="Taylor") for start in starts])
+        np.testing.assert_allclose(found, alone, atol=max(1e4 * rtol, 1e-11))
+        logs = CompiledFlow(System.from_strings({"x": "y - log(1 + x**2)", "y": "-x"}))
+        logs.batch(starts[:, :2], (0.0, 30.0), [{}] * 9, rtol=rtol, method="Taylor")

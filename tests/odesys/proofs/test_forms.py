@@ -1,5 +1,6 @@
 """Both sides of a statement are one expression: they are shown as they were written."""
 
+from fractions import Fraction
 from pathlib import Path
 
 from benchmarks.proofs import broken
@@ -41,3 +42,11 @@ def test_its_broken_twin_does_not_check(tmp_path: Path) -> None:
 def test_one_way_to_write_it_is_by_definition() -> None:
     assert made(lambda: ALPHA + 1, lambda: ALPHA + 1).by_definition == 1
     assert made(lambda: 2 / ALPHA, lambda: 2 / ALPHA).by_definition == 1
+
+
+def test_a_product_with_one_says_nothing() -> None:
+    assert made(lambda: 2 / ALPHA, lambda: (2 / ALPHA) * 1 + 0).by_definition == 1
+
+
+def test_a_third_of_it_is_it_over_three() -> None:
+    assert made(lambda: (ALPHA + 1) / 3, lambda: Fraction(1, 3) * (ALPHA + 1)).by_definition == 1
