@@ -191,8 +191,8 @@ class Section:
             if e < 0
         }
         for root in divided_by:
-            whole = root in closed or root.op != "mul"
-            pairs = [(root, Fraction(1))] if whole else [(b, e) for b, e in root.args]
+            alone = root in closed or root.op != "mul"
+            pairs = [(root, Fraction(1))] if alone else [(b, e) for b, e in root.args]
             divisors |= {(root_parts(b, e)[0] if e.denominator > 1 else b): None for b, e in pairs if b.op != "num"}
         conditions = [f"{writer(divisor)} <> 0" for divisor in divisors]
         facts = [self.nonzero(divisor) for divisor in divisors]

@@ -195,7 +195,8 @@ def run_sums(
     times, logs = np.array(taus), np.log1p(taus)
     # where stability alone limits the steps a method of low order needs the fewest evaluations
     middle = min(STRAIGHT, logs[-1]) if rtol >= LONG else logs[-1]
-    rows, last = [], starts.ravel()
+    rows: list[np.ndarray] = []
+    last = starts.ravel()
     for method, begin, end in (("DOP853", 0.0, middle), ("RK23", middle, logs[-1])):
         if begin < end:
             at = [*logs[(begin <= logs) & (logs < end)], end]
