@@ -734,7 +734,7 @@ def untested(why: str, violated: Mapping[str, Shortfall] | None = None, **detail
 
     Examples
     --------
-    >>> untested("m must exceed 10^9", {"m is large": Shortfall(0.75, 4.0)}).regime.where
+    >>> untested("m must exceed 10^9").regime.where
     'outside'
     """
     return Verdict(

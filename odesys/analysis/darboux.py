@@ -56,8 +56,8 @@ def invariant_curves(system: System, degree: int | None = None) -> Curves:
     """The invariant curves of a flow with rational equations, up to a degree (by default 2 in the plane).
 
     >>> from odesys import System
-    >>> invariant_curves(System.from_strings({"x": "-y + x*y", "y": "x + y**2"})).curves
-    (Node(1 - x), Node(1 - 2*x + y**2))
+    >>> invariant_curves(System.from_strings({"x": "-y + x*y", "y": "x + 2*y**2"})).curves
+    (Node(1 - x), Node(-4*x - 6*y**2 + 1))
     """
     if system.kind == "map" or not is_rational(system.nodes) or system.dimension > MOST_STATES:
         return Curves()

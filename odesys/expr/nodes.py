@@ -328,7 +328,12 @@ def scale(node: Node, factor: Number) -> Node:
 
 
 def multiply(*factors: Node) -> Node:
-    """Product of nodes as coefficient times monomial."""
+    """Product of nodes as coefficient times monomial.
+
+    >>> from odesys import graph, sym
+    >>> graph.multiply(2 * sym("x"), sym("y"), sym("x"))
+    Node(2*x**2*y)
+    """
     coefficient: Number = _F1
     powers: dict[Node, Fraction] = {}
     for factor in factors:
