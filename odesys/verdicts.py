@@ -444,8 +444,10 @@ class Verdict:
         relations : Mapping[str, tuple[Any, str, Any]]
             By name a left side, a relation (``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``) and a right side: numbers,
             nodes or expressions of SymPy.
-        positive, nonnegative : Collection[str], optional
-            Names of symbols taken to be so, besides those of which SymPy knows it.
+        positive : Collection[str], optional
+            Names of symbols taken to be positive, besides those of which SymPy knows it.
+        nonnegative : Collection[str], optional
+            Names of symbols taken to be zero or more, likewise.
         at : Mapping[Any, Any], optional
             Values put into both sides: the statement is about the sides there.
         where : Iterable[tuple[Any, str, Any]], optional

@@ -96,8 +96,9 @@ def test_orders_are_compared_and_not_taken_for_granted() -> None:
     assert part_late_displays.in_both_cases(step, right * L, 4).as_stated == "fails"
     assert part_late_displays.in_both_cases(step, right, 2).as_stated == "fails"
     N = part_key_change.N
-    assert part_key_change.same(N**2 / N, N).as_stated == "holds"
-    assert part_key_change.same(N**2, N).as_stated == "fails"
+    assert part_key_change.same(N**2 / N, N, {}).as_stated == "holds"
+    assert part_key_change.same(N**2, N, {}).as_stated == "fails"
+    assert part_key_change.same(part_key_change.R, N, {part_key_change.R: N}).as_stated == "holds"
 
 
 def test_sums_of_coefficients_have_no_smaller_order_than_the_printed_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -213,7 +213,7 @@ def test_variants_at_the_command_line(name: str, states: int) -> None:
     for setting in ("M=4", "M=symbol"):
         result = CliRunner().invoke(app, ["derive", "shallow_vit", "--system", name, "--set", setting])
         assert result.exit_code == 0 and result.output.count("d/dt ") == states
-    assert ("d/dt skx" in result.output) == (name == "merged")
+    assert ("d/dt S_kl" in result.output) == (name == "merged")
 
 
 @pytest.mark.parametrize("M", [4, 5])

@@ -46,7 +46,7 @@ def test_levels_of_claims_and_figures(toy_content: MakeContent) -> None:
     content = toy_content()
     text = html.page(content)
     assert [f.id for f in content.figures] == ["1"] and [c.id for c in content.not_run] == ["A.3"]
-    assert content.figures_left_out() == ["2"] and "it belongs to level full" in text
+    assert content.figures_left_out() == ["2"] and "<code>--level full</code> runs it" in text
     content = toy_content(level="full")
     assert [f.id for f in content.figures] == ["1", "2"] and not content.not_run
 
