@@ -11,12 +11,12 @@ from odesys import (
     certified,
     refuted,
     sym,
+    untested,
 )
 
 from ..laboratory import Laboratory
 from .book import book, signed
 from .common_hypotheses import CONDITION, inside_point, taken
-from .common_orders import given
 from .common_path import CHECKS, along
 from .part_d_recursion import pair_moves
 from .part_e_i_ii import same_sign_sizes
@@ -127,19 +127,28 @@ def one_sign(lab: Laboratory) -> dict[str, Verdict]:
     parts=["1.", "2."],
     hypotheses=[
         *CONDITION,
-        taken("after Stage I, by Lemma 4.1", r"\langle v^{(t)},y_i\xi_i\rangle>\langle v^{(t)},\mu\rangle"),
         taken(
             "noise outweighs signals, by Lemmas C.10 and C.13",
             r"s_{i,21}s_{i,22}|q_{si}|>s_{i,11}s_{i,12}|q_{s\mu}|,\ |k_{si}|>|k_{s\mu}|",
         ),
     ],
     uses=["Eq.10-12", "C.10", "C.13", "E.2"],
+    expect="untested",
     statement=r"1.\ q_{si}^{(0)}=_{\rm sgn}k_{si}^{(0)}\Rightarrow\text{both grow in size};\quad2.\ q_{si}^{(0)}\ [=_{\rm sgn}]\ k_{si}^{(0)}\Rightarrow\text{both first shrink in size, rebound quickly and reduce to case 1}",
-    reading="if the second =_sgn lost its slash: both cases have the same condition in the text at hand; one move from T_1 on, from t = 0 see E.3",
+    reading="the text at hand has one condition for both cases, and no time from which the first holds: before T_1 half of the samples have v_i < v_mu, see E.3",
 )
 def two_groups(lab: Laboratory) -> dict[str, Verdict]:
-    """Moves of pairs with one sign, and of pairs with opposite signs."""
+    """Moves of pairs with one sign, and of pairs with opposite signs, where v_i > v_mu."""
     same = pair_moves(lab, 1, 1) & pair_moves(lab, -1, -1)
     other = pair_moves(lab, 1, -1) & pair_moves(lab, -1, 1)
-    as_it_stands = "with the same condition as in 1. it would contradict 1., which holds"
-    return {"1.": same, "2.": given(other, "Lemma E.2 for the rebound").adding(as_it_stands=as_it_stands)}
+    if (same & other).as_stated != "holds":
+        return {"1.": same, "2.": other}
+    first = untested(
+        "from t = 0 on it fails as Lemma E.3 does; that it begins where v_i > v_mu is not printed",
+        where_v_i_is_larger=f"{same.as_stated}, one move of a pair with one sign",
+    )
+    second = untested(
+        "its condition is that of the first case in the text at hand, and the rebound is measured only (Lemma E.2)",
+        with_opposite_signs=f"where v_i > v_mu both shrink: {other.as_stated}, one move",
+    )
+    return {"1.": first, "2.": second}
