@@ -31,7 +31,7 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
 from .book import NUMBERS, SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
-from .common_hypotheses import longer_noise, taken
+from .common_hypotheses import after_stage_one, longer_noise, taken
 from .common_orders import given
 from .part_d_gradients import constant_moves
 from .part_d_recursion import derived_shares
@@ -51,7 +51,7 @@ def _all(parts: list[Verdict]) -> Verdict:
     "Stage IV.a goes on by itself",
     kind="inequality",
     hypotheses=[
-        taken("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle"),
+        after_stage_one,
         taken("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|"),
         longer_noise,
     ],
@@ -103,7 +103,7 @@ def _linear_after_a_step() -> Verdict:
     "E.31-32",
     "Aligned noise goes on in Stage IV.b",
     kind="inequality",
-    hypotheses=[],
+    hypotheses=[after_stage_one],
     parts=["one step"],
     where="Claims E.31 and E.32",
     uses=["Eq.10-12"],
@@ -124,10 +124,11 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     "Unaligned query noise goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
+        after_stage_one,
         taken(
             "D(t) and F(t), by Lemma E.29",
             r"\mathcal D(t),\mathcal F(t)\ \text{with}\ |k_{si}|\ge(1-\theta)T_4^-\eta\sqrt{2/\pi}\,\sigma_ps(1-o(1)),\ |k_{s\mu}|\le(1+\theta)T_4^-\eta\|\mu\|(1+o(1))",
-        )
+        ),
     ],
     parts=["one step"],
     where="Claim E.33",
@@ -190,10 +191,11 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     "Query signal goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
+        after_stage_one,
         taken(
             "weights within |vote|/n, as corrected in E.11-weights",
             r"g_ia_iv_i=c(1\pm\delta),\ \delta<|\textstyle\sum_i\epsilon_i|/n",
-        )
+        ),
     ],
     parts=["E.34", "E.35"],
     where="Claims E.34 and E.35",
@@ -219,7 +221,8 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     "Stage IV.c: small noise-signal weights let the signal decide",
     kind="inequality",
     hypotheses=[
-        taken("signals of opposite signs", r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle")
+        after_stage_one,
+        taken("signals of opposite signs", r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle"),
     ],
     parts=["one step"],
     where="Claim E.38",
