@@ -154,7 +154,7 @@ def signal_increments(lab: Laboratory) -> dict[str, Verdict]:
 def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict:
     """A state at which the derived and the printed argument of a signal differ in sign; all logits vanish there.
 
-    Further samples with vanishing inner products add 0 to both, so it is a state for every n >= 2.
+    Further samples with v_i = 1/10 and vanishing queries and keys add 0 to both, so it is a state for every n >= 2.
     """
     for step in range(6835, 6860):  # the slopes differ by the margins v_i + v_mu
         second = Fraction(-step, 10000)
@@ -170,8 +170,8 @@ def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict
         mine, theirs = ball_evaluate(graph.substitute([derived, printed], values), {}, 64)
         if (mine > 0 and theirs < 0) or (mine < 0 and theirs > 0):
             sentence = (
-                f"with v_1 = 0.1, v_2 = 0.15, v_mu = 0.001, {other}_1 = 1, {other}_2 = {float(second):.4g} and all other inner "
-                f"products 0, so that other samples add nothing, the right side of {display} is {say_number(short(theirs))} and the increment has the sign of "
+                f"with v_1 = 0.1, v_2 = 0.15, v_mu = 0.001, {other}_1 = 1, {other}_2 = {float(second):.4g} and all other queries "
+                f"and keys 0, so that other samples, with v_i = 0.1, add nothing, the right side of {display} is {say_number(short(theirs))} and the increment has the sign of "
                 f"{say_number(short(mine))}; there is such a state for every v_mu > 0"
             )
             return refuted(Witness(sentence, {"v_mu": 0.001, "v_1": 0.1, "v_2": 0.15}), Evidence.CERTIFICATE)
