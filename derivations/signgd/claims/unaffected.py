@@ -131,7 +131,7 @@ REASONS = (
     ),
     (
         "frozen",
-        "4.1(3) E.3 E.7 4.3(4) E.12 E.13 4.3(2) Beyond.trap-share Eq.27-28",
+        "4.1(3) E.7 4.3(4) E.12 E.13 4.3(2) Beyond.trap-share Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
     ),
     (

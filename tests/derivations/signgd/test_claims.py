@@ -234,9 +234,9 @@ def test_the_book_is_under_the_whole_rule() -> None:
 def test_most_statements_and_steps_are_proved_or_certified() -> None:
     """Claims printed as a statement or as a step of a proof, once each, without definitions and conditions.
 
-    The display of the order among the times is two claims, one of them measured: it counts once, as measured. Without what
-    takes a measured lemma for granted the share is 67 of 112, just below six tenths: it was above while Eq.46-49-growth left
-    out the line that is by Lemma E.27, and while both halves of that display counted.
+    The display of the order among the times is two claims, one of them measured: it counts once, as measured. Without
+    what takes a measured lemma for granted the share is 67 of 112, just below six tenths: it was above while
+    Eq.46-49-growth left out the line that is by Lemma E.27, and while both halves of that display counted.
     """
     own = [c.id for c in book if c.origin in ("statement", "proof") and c.judged and not c.same_as]
     own.remove("App.E.1-times")
