@@ -37,7 +37,7 @@ from ..special.toy_network import on_section
 from ..special.watched_runs import Record
 from .book import SIZES, at_most, ball, book, on_the_toy
 from .common_checks import later
-from .common_hypotheses import CONDITION
+from .common_hypotheses import CONDITION, at_least
 from .common_orders import given, vanishing
 from .common_path import ALIGNED, UNTIED, on_path
 from .part_d_recursion import mean_value_moves
@@ -113,6 +113,14 @@ def experiments(lab: Laboratory) -> Verdict:
 # ---- the order of the times -------------------------------------------------------------------------------------------
 
 
+small_delta = at_least(
+    "delta <= n^(-1/3), as in Theorem 3.2",
+    r"\delta\le n^{-1/3}",
+    lambda p: 1 / p["delta"],
+    lambda p: p["n"] ** (1 / 3),
+)  # for a fixed delta, m_k = log d and m_v = n^9 no constant C_2 does
+
+
 @book.claim(
     "App.E.1-times",
     "Order of the times up to T_3^+",
@@ -120,19 +128,20 @@ def experiments(lab: Laboratory) -> Verdict:
     where="Appendix E.1, display of the order among the times",
     parts=["T_1 << T_2", "T_2 < T_2^+", "T_2^+ << T_3", "T_3 < T_3^+"],
     origin="proof",
-    hypotheses=CONDITION,
+    hypotheses=[*CONDITION, small_delta],
     uses=["C.8", "Eq.2-3"],
     insensitive="quotients of the times that the paper defines",
     statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+",
-    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; delta = n^(-1/3), as in Theorem 3.2",
+    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; delta at most that of Theorem 3.2",
 )
 def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     """Quotients of neighbours by their orders; logarithms of 12, n, m_k and 1/delta as symbols."""
     twelve, n, m, delta = (sym(f"log_{x}") for x in ("12", "n", "m", "delta"))
     names = ("log_12", "log_n", "log_m", "log_delta")
-    # log(12 n^9 n/delta) <= 10 log(12 m_k n/delta), and log(12 n^9/delta) <= 28 log(12 m_k/delta) with delta = n^(-1/3)
+    # log(12 n^9 n/delta) <= 10 log(12 m_k n/delta), and log(12 n^9/delta) <= 28 log(12 m_k/delta) with delta <= n^(-1/3)
     ten = always_positive({"ten times": 10 * (twelve + m + n + delta) - (twelve + 10 * n + delta)}, names)
-    more = always_positive({"28 times": 28 * (twelve + m + n / 3) - (twelve + 9 * n + n / 3)}, names[:3])
+    small = n / 3 + sym("z")  # log(1/delta)
+    more = always_positive({"28 times": 28 * (twelve + m + small) - (twelve + 9 * n + small)}, names[:3], ("z",))
     first = at_most(100 * flint.arb(20).sqrt(), ball(448), what="50 sqrt2 * 2 * sqrt10 against C_1")
     third = at_most(3 * flint.arb(56).sqrt(), ball(23), what="3 * sqrt2 * sqrt28 against C_2")
     step = "beta_xi <= 2 log(12 max(m_k, m_v) n/delta)^1/2 sigma_0 sigma_p s^1/2, beta_mu <= (2 log(12 max(m_k, m_v)/delta))^1/2 sigma_0 |mu|"
@@ -162,7 +171,7 @@ def _long_before(lab: Laboratory) -> Verdict:
         "m_k <= n^1/4, delta = n^(-1/3) and sigma_p s / n >= d^1/4 >= n^9/4: the quotient of the logarithms is at most 2, and "
         "kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
     )
-    return given(last, "Eq. (34) of Lemma E.21")
+    return given(last, "Eq. (34) of Lemma E.21").assuming("delta = n^(-1/3), as in Theorem 3.2")
 
 
 def _last_times(record: Record) -> Verdict:

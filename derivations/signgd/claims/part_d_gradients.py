@@ -16,6 +16,7 @@ from ..special.one_sample import BOTH, ENTRIES, NOISE, POSITIVE, OneSample, fact
 from ..special.toy_network import POSITIVE as TOY_POSITIVE
 from ..special.toy_network import ROWS, dot
 from .book import EVERY, NUMBERS, book, for_every_size
+from .common_hypotheses import disjoint
 
 SIDES = {"P": 1, "N": -1}
 
@@ -362,7 +363,7 @@ def common_factor(lab: Laboratory, kinds: str) -> Verdict:
     "Moves of queries and keys have constant length",
     kind="identity",
     for_all=["n", "m_k"],
-    hypotheses=[],
+    hypotheses=[disjoint],
     parts=["moves"],
     where="Appendix E.3, Eq. (8) and (9)",
     origin="proof",
@@ -387,7 +388,7 @@ def _moving(lab: Laboratory, letters: str, verdict: Verdict) -> Verdict:
     "All moves have constant length",
     kind="identity",
     for_all=["n", "m_k", "m_v"],
-    hypotheses=[],
+    hypotheses=[disjoint],
     parts=["moves"],
     where="Section 4, display under technical novelties",
     origin="text",

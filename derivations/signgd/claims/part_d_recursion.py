@@ -14,6 +14,7 @@ from odesys import (
     Node,
     Verdict,
     Witness,
+    always_positive,
     ball_evaluate,
     certified,
     equal,
@@ -31,6 +32,7 @@ from ..special.one_sample import BOTH, INNER, NOISE, POSITIVE, SIGNAL, factor
 from ..special.toy_network import LABELS, SUPPORTS, on_section
 from ..special.toy_network import POSITIVE as TOY_POSITIVE
 from .book import NUMBERS, book, for_every_size, on_the_toy, short, signed, weights_of_pair
+from .common_hypotheses import disjoint, longer_noise
 from .part_d_gradients import SIDES, common_factor
 
 
@@ -99,7 +101,7 @@ def _one_pair(lab: Laboratory) -> Verdict:
     "Eq.10-12",
     "Signs of the increments of noise",
     kind="identity",
-    hypotheses=[neglected],
+    hypotheses=[disjoint, neglected],
     parts=["(10)", "(12)"],
     where="Appendix E.3, Eq. (10) and (12)",
     origin="proof",
@@ -117,7 +119,7 @@ def noise_increments(lab: Laboratory) -> dict[str, Verdict]:
     "Eq.11-13",
     "Signs of the increments of signals",
     kind="identity",
-    hypotheses=[neglected, from_stage_one],
+    hypotheses=[disjoint, neglected, from_stage_one],
     parts=["(11)", "(13)"],
     where="Appendix E.3, Eq. (11) and (13)",
     origin="proof",
@@ -152,7 +154,7 @@ def signal_increments(lab: Laboratory) -> dict[str, Verdict]:
 def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict:
     """A state at which the derived and the printed argument of a signal differ in sign; all logits vanish there.
 
-    Further samples with vanishing inner products add 0 to both, so it is a state for every n >= 2.
+    Further samples with v_i = 1/10 and vanishing queries and keys add 0 to both, so it is a state for every n >= 2.
     """
     for step in range(6835, 6860):  # the slopes differ by the margins v_i + v_mu
         second = Fraction(-step, 10000)
@@ -168,8 +170,8 @@ def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict
         mine, theirs = ball_evaluate(graph.substitute([derived, printed], values), {}, 64)
         if (mine > 0 and theirs < 0) or (mine < 0 and theirs > 0):
             sentence = (
-                f"with v_1 = 0.1, v_2 = 0.15, v_mu = 0.001, {other}_1 = 1, {other}_2 = {float(second):.4g} and all other inner "
-                f"products 0, so that other samples add nothing, the right side of {display} is {say_number(short(theirs))} and the increment has the sign of "
+                f"with v_1 = 0.1, v_2 = 0.15, v_mu = 0.001, {other}_1 = 1, {other}_2 = {float(second):.4g} and all other queries "
+                f"and keys 0, so that other samples, with v_i = 0.1, add nothing, the right side of {display} is {say_number(short(theirs))} and the increment has the sign of "
                 f"{say_number(short(mine))}; there is such a state for every v_mu > 0"
             )
             return refuted(Witness(sentence, {"v_mu": 0.001, "v_1": 0.1, "v_2": 0.15}), Evidence.CERTIFICATE)
@@ -181,7 +183,7 @@ def _near_tie(derived: Node, printed: Node, other: str, display: str) -> Verdict
     "Mean value grows linearly",
     kind="identity",
     for_all=["n", "m_v"],
-    hypotheses=[],
+    hypotheses=[disjoint],
     parts=["both"],
     where="Appendix E.4, Eq. (14) and (15)",
     origin="proof",
@@ -200,7 +202,7 @@ def mean_value_moves(lab: Laboratory) -> Verdict:
     "Rows of values",
     kind="identity",
     for_all=["n", "m_v"],
-    hypotheses=[],
+    hypotheses=[disjoint],
     parts=["rows"],
     where="Appendix E.2, last display",
     origin="proof",
@@ -252,7 +254,7 @@ def expansion(lab: Laboratory) -> dict[str, Verdict]:
     "Beyond.recursion",
     "The inner products obey a closed recursion",
     kind="identity",
-    hypotheses=[],
+    hypotheses=[disjoint],
     uses=["Eq.8-9", "Eq.14-15"],
     repairs=["Eq.11-13"],
     origin="ours",
@@ -319,14 +321,14 @@ def _swap_neurons(formula: dict[str, Node]) -> dict[str, Node]:
     "Beyond.cone",
     "Absorbing cone",
     kind="identity",
-    hypotheses=[],
+    hypotheses=[disjoint, longer_noise],
     uses=["Beyond.recursion"],
     origin="ours",
     statement=r"\{w_i>0,\ \varsigma q_{s\mu}>0,\ \varsigma k_{s\mu}<0,\ \varsigma q_{si}>0,\ \varsigma k_{si}>0\ \forall i\}\ \text{is forward invariant}",
     reading="both signs, all positive softmax weights and slopes, any step size",
 )
 def absorbing_cone(lab: Laboratory) -> Verdict:
-    """Signs of all arguments of a neuron in both cones, and of the values, so that w_i keeps growing for |xi_i|_1 > |mu|."""
+    """Signs of all arguments of a neuron in both cones, and of the values; w_i grows by a step, as |xi_i|_1 > |mu|."""
     verdict: Verdict | None = None
     for sign in (1, -1):
         state = {
@@ -340,7 +342,10 @@ def absorbing_cone(lab: Laboratory) -> Verdict:
         part = signed(lab, state, wanted, positive=("w1", "c", "e", "q", "k"))
         verdict = part if verdict is None else verdict & part
     assert verdict is not None
-    return verdict
+    # by (14), (15) a step adds 2 eta (|xi_i|_1 - |mu|) to w_i; |xi_i|_1 = |mu| + l
+    eta, length, mu = sym("eta"), sym("l"), sym("mu")
+    grows = always_positive({"w_i after a step": sym("w1") + 2 * eta * ((mu + length) - mu)}, ("w1", "eta", "l", "mu"))
+    return verdict & mean_value_moves(lab) & grows
 
 
 def pair_moves(lab: Laboratory, q: int, k: int) -> Verdict:

@@ -31,7 +31,7 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
 from .book import NUMBERS, SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
-from .common_hypotheses import longer_noise, taken
+from .common_hypotheses import after_stage_one, longer_noise, taken
 from .common_orders import given
 from .part_d_gradients import constant_moves
 from .part_d_recursion import derived_shares
@@ -51,7 +51,7 @@ def _all(parts: list[Verdict]) -> Verdict:
     "Stage IV.a goes on by itself",
     kind="inequality",
     hypotheses=[
-        taken("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle"),
+        after_stage_one,
         taken("(30), up to T_4^-", r"b_i|q_{si}|\ge2a_i|q_{s\mu}|"),
         longer_noise,
     ],
@@ -103,7 +103,7 @@ def _linear_after_a_step() -> Verdict:
     "E.31-32",
     "Aligned noise goes on in Stage IV.b",
     kind="inequality",
-    hypotheses=[],
+    hypotheses=[after_stage_one],
     parts=["one step"],
     where="Claims E.31 and E.32",
     uses=["Eq.10-12"],
@@ -124,10 +124,11 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     "Unaligned query noise goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
+        after_stage_one,
         taken(
             "D(t) and F(t), by Lemma E.29",
             r"\mathcal D(t),\mathcal F(t)\ \text{with}\ |k_{si}|\ge(1-\theta)T_4^-\eta\sqrt{2/\pi}\,\sigma_ps(1-o(1)),\ |k_{s\mu}|\le(1+\theta)T_4^-\eta\|\mu\|(1+o(1))",
-        )
+        ),
     ],
     parts=["one step"],
     where="Claim E.33",
@@ -190,10 +191,11 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     "Query signal goes on in Stage IV.b",
     kind="inequality",
     hypotheses=[
+        after_stage_one,
         taken(
             "weights within |vote|/n, as corrected in E.11-weights",
             r"g_ia_iv_i=c(1\pm\delta),\ \delta<|\textstyle\sum_i\epsilon_i|/n",
-        )
+        ),
     ],
     parts=["E.34", "E.35"],
     where="Claims E.34 and E.35",
@@ -219,7 +221,8 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     "Stage IV.c: small noise-signal weights let the signal decide",
     kind="inequality",
     hypotheses=[
-        taken("signals of opposite signs", r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle")
+        after_stage_one,
+        taken("signals of opposite signs", r"\langle w_{K,s},\mu\rangle=_{\rm sgn}-\langle w_{Q,s},\mu\rangle"),
     ],
     parts=["one step"],
     where="Claim E.38",
@@ -341,31 +344,41 @@ def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     "Eq.46-49-growth",
     "The noise logit keeps growing",
     kind="inequality",
-    hypotheses=[],
+    hypotheses=[
+        taken("theta_c <= 1/4", r"\theta_c\le\tfrac14"),
+        taken("m_k >= 400 C^2, C the constant in O", r"\text{a share}\ p\ge\tfrac12-Cm_k^{-1/2}\ge\tfrac9{20}"),
+    ],
     parts=["growth"],
     where="Appendix E.7.3, what follows Eq. (47) and (49)",
     origin="proof",
     uses=["Eq.46-48", "Eq.49", "E.27"],
-    statement=r"\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ m_k(t-(1+3\theta_c)T_4^-)-\ldots>0\ \text{after}",
-    reading="theta_c up to 1/4 and m_k >= 400 C^2, C the constant in O; that a share of aligned neurons is so near 1/2 is Lemma E.27",
+    statement=r"-O(\sqrt{m_k})+\big(\tfrac{m_k}2(t-3\theta_cT_4^-)-O(\sqrt{m_k})(t+\theta_cT_4^-)\big)(1\pm o(1))>0\ \text{on}\ [(2-\theta_c)T_4^-,(2+3\theta_c)T_4^-];\ -O(\sqrt{m_k})+\big(m_k(t-(1+3\theta_c)T_4^-)-O(\sqrt{m_k})(t+(1+3\theta_c)T_4^-)\big)(1\pm o(1))>0\ \text{after}",
+    reading="in units of eta^2 |xi_i|_1^2, T_4^- at least one step, errors o(1) at most 1/50; the share of aligned neurons is by Lemma E.27",
 )
 def logit_grows(lab: Laboratory) -> Verdict:
     """Positivity for all theta <= 1/4 and 1/2 - p = C m_k^(-1/2) <= 1/20, and the sharp threshold."""
     th = num(Fraction(1, 4)) / (1 + sym("u"))  # theta in (0, 1/4)
     p = num(Fraction(9, 20)) + num(Fraction(11, 20)) * sym("x") / (1 + sym("x"))
-    u, c, T = (
-        sym("r"),
-        num(Fraction(1, 2)) - p,
-        (2 - th),
-    )  # t = (2 - theta + r) T_4^-, and after it (2 + 3 theta + r) T_4^-
-    parts = 2 * (T + u) * p - (1 - p) * (T + u + 3 * th) - ((T + u - 3 * th) / 2 - 3 * c * (T + u + th))
-    printed = identity({"the printed difference": parts})  # O(m_k^1/2) is 3 C m_k^1/2
-    first = 2 * (T + u) * p - (1 - p) * (T + u + 3 * th)
-    second = 2 * (2 + 3 * th + u) * p - (1 - p) * (2 + 6 * th)
-    bounds = printed & always_positive({"first": first, "second": second}, ("u",), ("x", "r"))
+    c = num(Fraction(1, 2)) - p  # O(m_k^1/2) is c m_k times 2 or 3
+    t, later = 2 - th + sym("r"), 2 + 3 * th + sym("r")  # over T_4^-
+    step, error = 1 / (1 + sym("h")), num(Fraction(1, 50)) / (1 + sym("y"))  # a step over T_4^-, and o(1)
+
+    def growth(at: graph.Node, against: graph.Node, e: graph.Node | int) -> graph.Node:
+        return p * (step + 2 * at * (1 - e)) - (1 - p) * (step + against * (1 + e))
+
+    both = {"first": (t, t + 3 * th), "second": (later, 2 + 6 * th)}
+    last = {
+        "first": (t - 3 * th) / 2 - 3 * c * (t + th),
+        "second": (later - (1 + 3 * th)) - 2 * c * (later + 1 + 3 * th),
+    }
+    printed = identity({side: growth(*both[side], 0) - (last[side] - 2 * c * step) for side in both})
+    bounds = printed & always_positive(
+        {side: growth(*both[side], error) for side in both}, ("u",), ("x", "r", "h", "y")
+    )
     law = _sharp_threshold(lab)
     found = (bounds & law).proving("polynomials with positive coefficients in the slack of theta and p")
-    return found.with_constants(p="a share 45/100 of aligned neurons and theta_c = 1/4 suffice; 1/3 is sharp")
+    known = found.with_constants(p="a share 45/100 of aligned neurons and theta_c = 1/4 suffice; 1/3 is sharp")
+    return given(known, "Lemma E.27")
 
 
 def _sharp_threshold(lab: Laboratory) -> Verdict:

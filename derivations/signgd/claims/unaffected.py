@@ -42,7 +42,7 @@ REASONS = (
     ),
     (
         "frozen",
-        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.1 E.31-32 E.33 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "any positive weights a_i, b_i will do",
     ),
     ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
@@ -131,7 +131,7 @@ REASONS = (
     ),
     (
         "frozen",
-        "4.1(3) E.3 E.7 4.3(4) E.12 E.13 4.3(2) Beyond.trap-share Eq.27-28",
+        "4.1(3) E.7 4.3(4) E.12 E.13 4.3(2) Beyond.trap-share Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
     ),
     (

@@ -145,7 +145,7 @@ EXPECTED = {
     "IV.b": ("holds", M),
     "E.28": ("holds", M),
     "E.36": ("holds", M),
-    "E.36-requirement": ("holds", C),
+    "E.36-requirement": ("fails", C),
     "4.6": ("holds", M),
     "4.7": ("holds", M),
     "IV.c": ("holds", M),
@@ -176,7 +176,7 @@ EXPECTED = {
     "Cond.3.1-remark": ("untested", M),
     "E.1": ("holds", C),
     "E.3": ("fails", C),
-    "App.E.1-cases": ("holds", P),
+    "App.E.1-cases": ("untested", M),
     "Sec.E.4-start": ("holds", C),
     "4.1(1)": ("holds", P),
     "4.1(2)": ("holds", P),
@@ -197,7 +197,7 @@ EXPECTED = {
     "F.1-definition": ("holds", C),
     "F.1a": ("holds", C),
     "F.1b": ("holds", P),
-    "F.1b-display": ("holds", C),
+    "F.1b-display": ("fails", C),
     "Beyond.F.1": ("holds", C),
     "F.2a": ("holds", C),
     "F.2b": ("fails", C),
@@ -232,15 +232,20 @@ def test_the_book_is_under_the_whole_rule() -> None:
 
 
 def test_most_statements_and_steps_are_proved_or_certified() -> None:
-    """Claims printed as a statement or as a step of a proof, once each, without definitions and conditions."""
+    """Claims printed as a statement or as a step of a proof, once each, without definitions and conditions.
+
+    The display of the order among the times is two claims, one of them measured: it counts once, as measured. Without
+    what takes a measured lemma for granted the share is 67 of 112, just below six tenths: it was above while
+    Eq.46-49-growth left out the line that is by Lemma E.27, and while both halves of that display counted.
+    """
     own = [c.id for c in book if c.origin in ("statement", "proof") and c.judged and not c.same_as]
+    own.remove("App.E.1-times")
     strong = [id for id in own if EXPECTED[id][1] != M]
-    assert len(own) >= 113 and len(strong) / len(own) > 0.67
-    assert len(set(strong) - GIVEN) / len(own) >= 0.6  # also without what takes a measured lemma for granted
+    assert len(own) >= 112 and len(strong) / len(own) > 0.67
+    assert 0.59 < len(set(strong) - GIVEN) / len(own) < 0.6
 
 
 GIVEN = {
-    "App.E.1-cases",
     "E.6",
     "Eq.23",
     "E.12",
@@ -250,6 +255,7 @@ GIVEN = {
     "E.39",
     "Eq.32",
     "Eq.44",
+    "Eq.46-49-growth",
 }
 
 
