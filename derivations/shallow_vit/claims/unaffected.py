@@ -115,12 +115,6 @@ REASONS = (
     ),
     ("weight scale linear keys neurons nuisance start tokens", "Beyond.condition", EXISTENCE),
     (
-        "weight scale linear hinge neurons nuisance start tokens",
-        "Prop.2-pruning",
-        "keys and queries of label-relevant patterns grow towards each other in each of these, so that such tokens receive more "
-        "attention than others and than at the start; only by how much changes",
-    ),
-    (
         "weight",
         "Beyond.margin",
         "the class that counts twice reaches its margin earlier, and means of attention over both classes stay within the scatter",
