@@ -80,8 +80,10 @@ def fractions_and_bound(lab: Laboratory) -> Verdict:
     below = always_positive({"(11) - 1/alpha_*^2": found_in - low_in}, ("e", "k", "c1", "c2"), ("rest", "sigma", "tau"))
     above = always_positive({"band - (11)": high_in - found_in}, ("rest", "k", "c1", "c2"), ("e", "sigma", "tau"))
     (exact,) = graph.substitute([found], {e: ZERO})
-    edge = graph.substitute([found_in, high_in], {rest: ZERO})
-    ends = equal({"no errors": (exact, low), "largest errors": edge}, positive=("alpha_s", "e", "k", "c1", "c2"))
+    largest, limit = graph.substitute([found_in, high_in], {rest: ZERO})
+    ends = equal(
+        {"no errors": (exact, low), "largest errors": (largest, limit)}, positive=("alpha_s", "e", "k", "c1", "c2")
+    )
     return (below & above & ends).proving(
         "1/alpha_*^2 <= (11) <= (1 - theta)^-2/alpha_*^2, with equality without errors and at the largest ones",
         "theta to 1: the ratio (1 - theta)^-2 at the largest errors is unbounded, so the hypothesis is needed",
