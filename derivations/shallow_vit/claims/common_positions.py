@@ -30,7 +30,7 @@ POSITIONS = Case(
 
 @computed_once
 def of_positions(lab: Laboratory, seed: int) -> dict[str, float]:
-    """What label-relevant queries gain from start to T, and the least share of lucky neurons that are still active at T."""
+    """What label-relevant queries gain from start to T, the least share of lucky neurons still active at T, and `ranking` at T."""
     run = lab.tokens(POSITIONS, seed)
     if not run.fitted:
         raise IntegrationError(f"the training margins are not reached in {run.steps} steps", time=float(run.steps))
@@ -38,6 +38,7 @@ def of_positions(lab: Laboratory, seed: int) -> dict[str, float]:
     return {
         "attention gained": _own(last, run.data) - _own(first, run.data),
         "lucky at T": min(_kept(first, last, run.data, label) for label in (1, -1)),
+        **_ranking(last, run.data),
     }
 
 
@@ -51,3 +52,12 @@ def _kept(first: Pass, last: Pass, data: Tokens, label: int) -> float:
     """Share of the neurons that a label-relevant query of a class activates at the start and still activates at T."""
     queries = data.relevant & (data.y == label)[:, None]
     return float((last.h[queries] > 0)[first.h[queries] > 0].mean())
+
+
+def _ranking(found: Pass, data: Tokens) -> dict[str, float]:
+    """Shares of the samples in which each label-relevant token receives more attention than every other, and than their mean."""
+    received = found.A.mean(axis=2)  # by each token, over queries
+    least = np.where(data.relevant, received, np.inf).min(axis=1)
+    most = np.where(data.relevant, -np.inf, received).max(axis=1)
+    mean = np.where(data.relevant, 0.0, received).sum(axis=1) / (~data.relevant).sum(axis=1)
+    return {"above every other": float((least > most).mean()), "above their mean": float((least > mean).mean())}

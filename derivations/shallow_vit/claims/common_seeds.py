@@ -265,8 +265,8 @@ def _pruned(run: Run) -> float:
     """1 if at the end each label-relevant token receives more attention, in the mean over queries, than any other one and than at the start."""
     fractions, own = run.data.fractions, np.where(run.data.y > 0, 0, 1)
     rows = np.arange(len(own))
-    first, last = (
-        np.einsum("njk,nk->nj", run.made[place].found.A, fractions) / fractions  # of one token of each pattern
+    first, last = (  # of one token of each pattern that occurs
+        np.where(fractions > 0, np.einsum("njk,nk->nj", run.made[place].found.A, fractions) / fractions, -np.inf)
         for place in (0, -1)
     )
     others = np.where(np.arange(last.shape[1]) == own[:, None], -np.inf, last).max(axis=1)

@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from odesys import (
-    ONE,
     ZERO,
+    Hypothesis,
     Measurement,
     Node,
     Verdict,
+    always_positive,
     computed_once,
     equal,
     fit_power_law,
@@ -26,11 +27,12 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import sparsify
-from .book import PRINTED, SHARED, claim, point
+from .book import PRINTED, SHARED, THEOREM_1, claim, point
 from .common_gradients import POSITIVE
+from .common_positions import POSITIONS, of_positions
 from .common_runs import BY_STEP
 from .common_samples import needed, sampled
-from .common_seeds import SEEDS, in_every_run, over_steps
+from .common_seeds import PULLED_BACK, SEEDS, in_every_run, over_steps
 from .part_2_remarks import MANY_STARTS, falling, mean_ratios, mean_times
 
 TRIALS = 101  # training sets for each number of samples, of which one may fail
@@ -43,6 +45,14 @@ def bound_11() -> Node:
     return 1 / (star - sym("c1") * (1 - zeta) - sym("c2") * errors) ** 2
 
 
+#: without it (11) over 1/alpha_*^2 is unbounded as alpha_* falls to the errors; not printed
+SMALL_ERRORS = Hypothesis(
+    "errors are at most a share of alpha_*",
+    r"c'(1-\zeta)+c''(\sigma+\tau)\le\theta\alpha_*,\ \theta<1\text{ fixed}",
+    lambda p: p["theta"] * p["alpha_s"] - p["c1"] * (1 - p["zeta"]) - p["c2"] * (p["sigma"] + p["tau"]),
+)
+
+
 @claim(
     "Rem.2-samples",
     "Fractions and the number of samples",
@@ -50,17 +60,34 @@ def bound_11() -> Node:
     uses=["Eq.11"],
     insensitive=PRINTED,
     origin="text",
-    where="Remark 2, first sentence; (P1): samples",
+    where="Remark 2, first sentence: N",
     parts=["alpha_*"],
-    hypotheses=(),
+    hypotheses=(SMALL_ERRORS,),
     statement=r"(11)\text{ shows that }N\text{ scales with }1/\alpha_*^2",
-    reading="the bound (11), which footnote 4 calls the sample complexity, as Rem.1 reads it: sigma = tau = 0 and zeta = 1; runs are Fig.1a",
+    reading="the bound (11), which footnote 4 calls the sample complexity, where errors are at most a share theta of alpha_* (ours); runs are Fig.1a",
 )
 def fractions_and_bound(lab: Laboratory) -> Verdict:
-    """(11) without errors, over 1/alpha_*^2."""
-    exact = {sym("zeta"): ONE, sym("sigma"): ZERO, sym("tau"): ZERO}
-    (found,) = graph.substitute([bound_11()], exact)
-    return equal({"(11)": (found, 1 / sym("alpha_s") ** 2)}, positive=("alpha_s",))
+    """(11) is between 1 and (1 - theta)^-2 times 1/alpha_*^2.
+
+    All errors together are e, theta = 1/(1 + k) and alpha_* = (1 + k) e + rest, which is the hypothesis for rest >= 0.
+    """
+    e, k, rest, star = (sym(name) for name in ("e", "k", "rest", "alpha_s"))
+    whole = {sym("zeta"): 1 - (e - sym("c2") * (sym("sigma") + sym("tau"))) / sym("c1")}
+    (found,) = graph.substitute([bound_11()], whole)
+    low, high = 1 / star**2, ((1 + k) / k) ** 2 / star**2
+    inside = {star: (1 + k) * e + rest}
+    found_in, low_in, high_in = graph.substitute([found, low, high], inside)
+    below = always_positive({"(11) - 1/alpha_*^2": found_in - low_in}, ("e", "k", "c1", "c2"), ("rest", "sigma", "tau"))
+    above = always_positive({"band - (11)": high_in - found_in}, ("rest", "k", "c1", "c2"), ("e", "sigma", "tau"))
+    (exact,) = graph.substitute([found], {e: ZERO})
+    largest, limit = graph.substitute([found_in, high_in], {rest: ZERO})
+    ends = equal(
+        {"no errors": (exact, low), "largest errors": (largest, limit)}, positive=("alpha_s", "e", "k", "c1", "c2")
+    )
+    return (below & above & ends).proving(
+        "1/alpha_*^2 <= (11) <= (1 - theta)^-2/alpha_*^2, with equality without errors and at the largest ones",
+        "theta to 1: the ratio (1 - theta)^-2 at the largest errors is unbounded, so the hypothesis is needed",
+    )
 
 
 @claim(
@@ -168,11 +195,11 @@ def left_of_theorem(lab: Laboratory) -> Verdict:
     uses=["Eq.11"],
     insensitive=PRINTED,
     origin="text",
-    where="Remark 2, token noise and N; (P1): samples",
+    where="Remark 2, token noise and N",
     parts=["tau"],
     hypotheses=(),
     statement=r"(11)\text{ shows that }N\text{ scales with }1/(\Theta(1)-\tau)^2",
-    reading="the bound (11) with alpha_*, sigma, zeta fixed: Theta(1) is (alpha_* - c'(1 - zeta))/c'' - sigma, free of tau",
+    reading="no more than a rewriting of (11), alpha_*, sigma, zeta fixed: Theta(1) is (alpha_* - c'(1 - zeta))/c'' - sigma, free of tau",
 )
 def noise_and_samples(lab: Laboratory) -> Verdict:
     """(11) is (c'')^-2 (Theta(1) - tau)^-2. No run: tau < kappa/4 moves 1 - tau by a fifth of a decade only."""
@@ -356,14 +383,32 @@ def removal_and_loss(lab: Laboratory) -> dict[str, Verdict]:
     "Pruning by the size of attention",
     kind="inequality",
     uses=["Prop.2"],
+    expect="fails",
     origin="text",
     where="After Proposition 2; Section 1, second contribution",
     parts=["ranking"],
-    hypotheses=SHARED,
+    hypotheses=THEOREM_1,
     statement=r"\text{label-relevant tokens are highlighted by the learned attention, others have less weight}",
-    reading="at the measured T each label-relevant token receives more attention, in the mean over queries, than any other and than at the start",
+    reading="at T each label-relevant token receives more than every other, in the mean over queries, as pruning needs it; alpha_# = 0.3, a_(l) of (1)",
 )
-def pruning_by_attention(lab: Laboratory) -> Verdict:
-    """So a rule that removes what receives the least keeps them; that it is more than at the start is what was learned."""
+def pruning_by_attention(lab: Laboratory) -> dict[str, Verdict]:
+    """A rule that removes what receives the least keeps them only then; with many confusion tokens some of these receive more.
+
+    More than the others in their mean is a weaker reading, which these runs do not refute. The point is that of `Prop.2`. With
+    one a_i for all positions each is above every other in 6 of 20 starts at alpha_# = 0.4, 14 of 20 at 0.3.
+    """
+    what = "in every sample each label-relevant token receives more attention at T than every other token"
+    ranked = in_every_run(lab, what, lambda x: x["above every other"] == 1, of_positions, POSITIONS)
     what = "each label-relevant token receives more attention than any other one, and than at the start"
-    return in_every_run(lab, what, lambda x: x["pruned well"] == 1)
+    few = in_every_run(lab, what, lambda x: x["pruned well"] == 1)
+    seen = [of_positions(lab, seed) for seed in lab.draw.seeds(SEEDS)]
+    shares = {name: rounded([x[name] for x in seen], 3) for name in ("above every other", "above their mean")}
+    return {
+        "ranking": ranked.adding(**{f"share of samples, {name}": values for name, values in shares.items()})
+        .correcting(
+            r"\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20},\ a_{(l)}=a:\ \text{each more than every other, and than at the start}",
+            few,
+            PULLED_BACK,
+        )
+        .blaming("false", "queries-of-confusion")
+    }

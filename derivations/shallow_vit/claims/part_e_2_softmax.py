@@ -39,7 +39,7 @@ w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
     fault="misprint",
     cause="errors-of-logits",
     statement=r"W_j^n(t)\le\nu_n(t)|S_j^n|\ (30),\qquad\sum_{s\in S_1}\mathrm{softmax}(x_s^\top W_K^\top W_Qx_l)\ge p_n(t),\ l\in S_1\ (190)",
-    reading="start with W_K = W_Q = diag(1 - delta, 1, ..), tau = 0; <= as printed, while (126), (127), (192) have <~ and hold",
+    reading="start with W_K = W_Q = diag(1 - delta, 1, ..), tau = 0; <= as printed, while (126), (127) have <~ and hold",
 )
 def attention_on_others(lab: Laboratory) -> dict[str, Verdict]:
     """The gap of the start, exact, and the bilinear expansion behind the corrected gap.
