@@ -16,6 +16,7 @@ from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.sympy_bridge import to_sympy
 from odesys.expr.system import System
+from tests.found_integrals import only, same_up_to_factor
 
 x, y, t = sp.symbols("x y t")
 
@@ -195,18 +196,6 @@ def test_bad_input_is_refused() -> None:
 
 
 # ---- every kind of term, and what the answer is complete for --------------------------------------------------------
-
-
-def only(system: System, degree: int = 2) -> graph.Node:
-    found = first_integrals(system, degree)
-    assert found.complete
-    (integral,) = found
-    return integral.node
-
-
-def same_up_to_factor(node: graph.Node, wanted: Any) -> bool:
-    ratio = to_sympy(node) / to_sympy(graph.as_node(wanted))
-    return bool(sp.cancel(ratio).is_Rational)
 
 
 def test_coefficients_in_the_parameters() -> None:

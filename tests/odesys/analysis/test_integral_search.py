@@ -8,26 +8,14 @@ import pytest
 import sympy as sp
 
 from odesys.analysis.conserved import check_integral
-from odesys.analysis.first_integrals import first_integrals
 from odesys.analysis.integral_search import FirstIntegral, Search, monomials
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.sympy_bridge import to_sympy
 from odesys.expr.system import System
+from tests.found_integrals import only, same_up_to_factor
 
 x, y = sp.symbols("x y")
-
-
-def only(system: System, degree: int = 2) -> graph.Node:
-    found = first_integrals(system, degree)
-    assert found.complete
-    (integral,) = found
-    return integral.node
-
-
-def same_up_to_factor(node: graph.Node, wanted: Any) -> bool:
-    ratio = to_sympy(node) / to_sympy(graph.as_node(wanted))
-    return bool(sp.cancel(ratio).is_Rational)
 
 
 @pytest.mark.parametrize("coefficient", [123456789012, 10**40 + 7, sp.Rational(987654321987, 123456789011)])
