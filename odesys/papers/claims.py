@@ -196,6 +196,8 @@ class ClaimBook:
         Further hypotheses for points with certain names.
     not_yet : Sequence[str], optional
         Younger parts of the rule that the book does not keep yet.
+    together : Sequence[str], optional
+        How the names of those files begin whose claims share runs, so that one process checks all of them.
 
     Examples
     --------
@@ -219,11 +221,12 @@ class ClaimBook:
         symbols: Sequence[Symbol] = (),
         natural: Callable[[Collection[str]], Sequence[Hypothesis]] | None = None,
         not_yet: Sequence[str] = (),
+        together: Sequence[str] = (),
     ) -> None:
         for name in not_yet:
             if name not in verdict_rule.LATER:
                 raise ClaimError(f"not_yet={name!r} is none of {'; '.join(verdict_rule.LATER)}")
-        self.not_yet = tuple(not_yet)
+        self.not_yet, self.together = tuple(not_yet), tuple(together)
         self.paper, self.laboratory, self.reference = paper, laboratory, reference
         self.rule, self.symbols, self._natural = rule, {symbol.name: symbol for symbol in symbols}, natural
         listed = getattr(laboratory, "mutations", ()) if mutations is None else mutations
@@ -240,6 +243,11 @@ class ClaimBook:
         from ..report.cards import book_card
 
         return book_card(self)
+
+    def place(self, claim: Claim) -> str:
+        """Where a claim is checked: claims of one place share what is computed once."""
+        module = claim.check.__module__
+        return "together" if module.rpartition(".")[2].startswith(self.together) else module
 
     def claim(
         self,

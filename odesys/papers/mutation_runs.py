@@ -49,7 +49,7 @@ def mutation_runs(
     tasks: list[Task] = []
     for mutation in names:
         touched = _touched(book, mutation, outcomes)
-        tasks += tasks_of((o.claim for o in outcomes if o.reads is None or o.reads & touched), mutation)
+        tasks += tasks_of(book, (o.claim for o in outcomes if o.reads is None or o.reads & touched), mutation)
     answers = {(a.claim, a.mutation): a for a in run_tasks(paper, book, tasks, workers, progress)}
     return [
         _mutant(book, outcome, mutation, answers.get((outcome.claim.id, mutation)))

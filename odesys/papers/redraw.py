@@ -47,7 +47,7 @@ def redraw(
     """
     known = {outcome.claim.id: outcome.verdict for outcome in outcomes}
     chosen = measured_claims(outcomes)
-    tasks = [task for k in range(1, times + 1) for task in tasks_of(chosen, draw=Draw(seed, k))]
+    tasks = [task for k in range(1, times + 1) for task in tasks_of(book, chosen, draw=Draw(seed, k))]
     answers = run_tasks(paper, book, tasks, workers, progress) if tasks else []
     drawn = [found for found in answers if found.verdict is None or _seen(found.verdict) != _seen(known[found.claim])]
     flips = []

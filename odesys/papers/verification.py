@@ -48,7 +48,8 @@ def verify(
         return with_survival(book, [_outcome(claim, found[claim.id]) for claim in claims if claim.id in found])
 
     try:
-        run_tasks(paper or book.paper, book, tasks_of(open_ones, proofs=proofs is not None), workers, progress, arrived)
+        tasks = tasks_of(book, open_ones, proofs=proofs is not None)
+        run_tasks(paper or book.paper, book, tasks, workers, progress, arrived)
     except KeyboardInterrupt:
         if rescue is not None:
             rescue(outcomes())

@@ -1,8 +1,8 @@
 """Checks of claims spread over processes: each process imports the paper by name, and sends back plain data.
 
-A task is some claims of one paper under one mutation (none: ``""``) and one draw of seeds and points; claims of one
-file share what is computed once, so they stay together. Answers come back in the order of the tasks, whatever was
-finished first.
+A task is some claims of one paper under one mutation (none: ``""``) and one draw of seeds and points. Claims that share
+what is computed once stay together: those of one file, or of files that the book names. Answers come back in the order
+of the tasks, whatever was finished first.
 """
 
 from __future__ import annotations
@@ -96,12 +96,14 @@ def available_cores() -> int:
     return min(found, _ALLOWED.get() or found)
 
 
-def tasks_of(claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False) -> list[Task]:
-    """One task for all claims that are checked by functions of one module, in the order of their first claims."""
-    modules: dict[str, list[str]] = {}
+def tasks_of(
+    book: ClaimBook, claims: Iterable[Claim], mutation: str = "", draw: Draw = OWN_DRAW, proofs: bool = False
+) -> list[Task]:
+    """One task for all claims that are checked in one place (`ClaimBook.place`), in the order of their first claims."""
+    places: dict[str, list[str]] = {}
     for claim in claims:
-        modules.setdefault(claim.check.__module__, []).append(claim.id)
-    return [Task(mutation, tuple(ids), draw, proofs) for ids in modules.values()]
+        places.setdefault(book.place(claim), []).append(claim.id)
+    return [Task(mutation, tuple(ids), draw, proofs) for ids in places.values()]
 
 
 def proved_answer(book: ClaimBook, id: str) -> Answer:

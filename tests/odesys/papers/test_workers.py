@@ -87,8 +87,10 @@ def plain(outcomes: Any) -> list[dict[str, Any]]:
 
 def test_claims_of_one_file_stay_together(folder) -> None:
     _, book = folder("return measured(True)")
-    assert tasks_of(list(book), "m") == [Task("m", ("A",)), Task("m", ("B", "C"))]
+    assert tasks_of(book, list(book), "m") == [Task("m", ("A",)), Task("m", ("B", "C"))]
     assert available_cores() >= 1
+    book.together = tuple({claim.check.__module__.rpartition(".")[2] for claim in book})
+    assert tasks_of(book, list(book), "m") == [Task("m", ("A", "B", "C"))]
 
 
 def test_two_processes_give_what_one_gives(folder) -> None:
@@ -131,7 +133,7 @@ def test_a_process_that_dies_is_no_reason_to_wait(folder) -> None:
 def test_a_paper_that_other_processes_do_not_know(folder) -> None:
     _, book = folder("return measured(True)")
     with pytest.raises(OdesysError, match="there is no paper 'elsewhere'"):
-        run_tasks("elsewhere", book, tasks_of(list(book)), 2, silent)
+        run_tasks("elsewhere", book, tasks_of(book, list(book)), 2, silent)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of this kind are POSIX")
