@@ -1,0 +1,197 @@
+"""Commands killed at random moments: every file they leave is whole, nothing goes on running, a second call succeeds.
+
+    python -m benchmarks.kills --kills 200 --seed 1
+
+A command is first run to its end, for its length and its files. Then it is started again and again in a folder of its
+own and killed (SIGKILL, its whole life from the first moment to the last with equal chance). A file that is there must
+be one that can be read to its end; where the command was killed, the same call (a sweep with ``--resume``) must come to
+an end afterwards and leave the files of the first run, a sweep byte by byte. The exit code is 1 if anything broke.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SETTLE = 2.0  # seconds within which processes of a killed command end
+LONGEST = 300.0  # seconds that any call may take
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line that writes into the folder OUT, and what is added when it is called again."""
+
+    line: Sequence[str]
+    again: Sequence[str] = ()
+    same_bytes: Sequence[str] = ()  # files that a second call must leave as an undisturbed one does
+
+    def words(self, out: Path, again: bool = False) -> list[str]:
+        line = [*self.line, *(self.again if again else ())]
+        return [sys.executable, "-m", "odesys", *(word.replace("OUT", str(out)) for word in line)]
+
+
+COMMANDS = (
+    Command(["simulate", "two_mixture", "--out", "OUT", "--json", "OUT/run.json"]),
+    Command(["derive", "two_mixture", "--quotient", "--out", "OUT/system.tex", "--format", "latex"]),
+    Command(["derive", "shallow_vit", "--format", "json", "--out", "OUT/system.json"]),
+    Command(["verify", "two_mixture", "--claim", "C.2", "--json", "OUT/verify.json", "--errata", "OUT/errata.md"]),
+    Command(
+        ["verify", "two_mixture", "--claim", "E.2", "--claim", "C.1", "--workers", "2", "--json", "OUT/verify.json"]
+    ),
+    Command(["compare", "two_mixture", "--widths", "16,32", "--seeds", "3", "--json", "OUT/compare.json"]),
+    Command(["figures", "two_mixture", "--fig", "1", "--out", "OUT"]),
+    Command(
+        ["sweep", "two_mixture", "--over", "omega=log:0.01:0.2:12", "--out", "OUT", "--workers", "2"],
+        again=["--resume"],
+        same_bytes=["sweep.csv"],
+    ),
+    Command(["analyse", "-e", "x' = y", "-e", "y' = -sin(x) - y/10", "--out", "OUT"]),
+)
+
+
+def broken(folder: Path) -> list[str]:
+    """Files of a folder that are there and not whole, with what is wrong; unfinished ones have names of their own."""
+    found = []
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and not file.name.startswith("."):
+            try:
+                READERS.get(file.suffix, _not_empty)(file.read_bytes())
+            except Exception as error:
+                found.append(f"{file.name}: {error!r}")
+    return found
+
+
+def _not_empty(data: bytes) -> None:
+    if not data:
+        raise ValueError("the file is empty")
+
+
+def _csv(data: bytes) -> None:
+    lines = data.decode().splitlines()
+    rows = [row for row in csv.reader(line for line in lines if not line.startswith("#"))]
+    if not data.endswith(b"\n") or len({len(row) for row in rows}) != 1:
+        raise ValueError("a row is not whole")
+
+
+def _zip(data: bytes) -> None:
+    bad = zipfile.ZipFile(io.BytesIO(data)).testzip()
+    if bad is not None:
+        raise ValueError(f"{bad} is damaged")
+
+
+def _ending(text: bytes) -> Callable[[bytes], None]:
+    def check(data: bytes) -> None:
+        if not data.rstrip().endswith(text):
+            raise ValueError(f"it does not end with {text!r}")
+
+    return check
+
+
+READERS: dict[str, Callable[[bytes], object]] = {
+    ".json": json.loads,
+    ".csv": _csv,
+    ".npz": _zip,
+    ".svg": xml.fromstring,
+    ".png": _ending(b"IEND\xaeB`\x82"),
+    ".html": _ending(b"</html>"),
+}
+
+
+def left_running(group: int) -> bool:
+    """True if a process of a group is still there after a moment."""
+    end = time.monotonic() + SETTLE
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def started(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A command in a group of its own."""
+    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def run(words: Sequence[str]) -> float:
+    """Run a command to its end; seconds it took. Stops the benchmark if it does not succeed."""
+    began = time.monotonic()
+    done = subprocess.run(words, capture_output=True, timeout=LONGEST)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(words)} gives {done.returncode}: {done.stderr.decode()[-500:]}")
+    return time.monotonic() - began
+
+
+def kill_once(command: Command, length: float, whole: Path, out: Path, rng: random.Random) -> tuple[bool, list[str]]:
+    """Start a command, kill it at a moment of its life, and say whether that hit it and what was broken."""
+    process = started(command.words(out))
+    time.sleep(rng.random() * length)
+    hit = process.poll() is None
+    if hit:
+        os.kill(process.pid, signal.SIGKILL)  # its children are not killed: they must notice by themselves
+    process.communicate()
+    trouble = ["a process goes on"] if left_running(process.pid) else []
+    trouble += broken(out) if out.exists() else []
+    if hit:
+        again = subprocess.run(command.words(out, again=out.exists()), capture_output=True, timeout=LONGEST)
+        if again.returncode != 0:
+            trouble.append(f"called again it gives {again.returncode}: {again.stderr.decode()[-300:]}")
+        trouble += [f"called again: {problem}" for problem in broken(out)]
+        names = [{f.relative_to(place) for f in place.rglob("*") if f.is_file()} for place in (whole, out)]
+        if names[0] != names[1]:
+            trouble.append(f"called again it leaves other files: {sorted(map(str, names[0] ^ names[1]))}")
+        trouble += [
+            f"{file} has other bytes"
+            for file in command.same_bytes
+            if (out / file).read_bytes() != (whole / file).read_bytes()
+        ]
+    return hit, trouble
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    rng = random.Random(chosen.seed)
+    folder = Path(tempfile.mkdtemp(prefix="odesys-kills-"))
+    killed, bad = 0, []
+    try:
+        lengths = []
+        for k, command in enumerate(COMMANDS):
+            run(command.words(folder / f"whole{k}"))
+            shutil.rmtree(folder / f"whole{k}")
+            lengths.append(run(command.words(folder / f"whole{k}")))  # code and values are kept from the first run
+        tries = 0
+        while killed < chosen.kills:
+            k, out = tries % len(COMMANDS), folder / "out"
+            hit, trouble = kill_once(COMMANDS[k], lengths[k], folder / f"whole{k}", out, rng)
+            killed, tries = killed + hit, tries + 1
+            bad += [f"{' '.join(COMMANDS[k].line)}: {problem}" for problem in trouble]
+            shutil.rmtree(out, ignore_errors=True)
+            print(f"\r{killed} kills in {tries} runs, {len(bad)} broken", end="", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"\nseed {chosen.seed}: {killed} kills over {len(COMMANDS)} commands, {len(bad)} broken")
+    print("\n".join(bad))
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()
