@@ -82,6 +82,18 @@ class Tolerance:
     value: Any
     because: str
     calibrated_on: tuple[Any, ...] = ()
+    beside: tuple[Tolerance, ...] = ()  # limits of the other checks that a verdict is made of
+
+    def __and__(self, other: Tolerance) -> Tolerance:
+        """The first one speaks; each other limit is kept beside it, once."""
+        known = dict.fromkeys(map(repr, (replace(self, beside=()), *self.beside)))
+        more = [each for each in (replace(other, beside=()), *other.beside) if repr(each) not in known]
+        return replace(self, beside=(*self.beside, *more))
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields."""
+        own = {"value": self.value, "because": self.because, "calibrated": bool(self.calibrated_on)}
+        return own | ({"beside": [each.as_json() for each in self.beside]} if self.beside else {})
 
 
 @dataclass(frozen=True)
@@ -308,11 +320,11 @@ class Verdict:
             first,
             evidence=strength,
             constants={**other.constants, **self.constants},
-            details={**other.details, **self.details},
+            details=_both(self.details, other.details),
             corrected=first.corrected or second.corrected,
             sharpened=self.sharpened or other.sharpened,
             points=_union(self.points, other.points),
-            tolerance=first.tolerance or second.tolerance,
+            tolerance=_limits(first.tolerance, second.tolerance),
             seeds=self.seeds & other.seeds if self.seeds and other.seeds else self.seeds or other.seeds,
             regime=_weaker_regime(self.regime, other.regime),
             proof=self.proof & other.proof if self.proof and other.proof else self.proof or other.proof,
@@ -376,7 +388,7 @@ class Verdict:
         return replace(self, points=_union(self.points, points))
 
     def averaging(self, seeds: Iterable[int]) -> Verdict:
-        """The same verdict, about means over these seeds.
+        """The same verdict, about means (or the largest, or the smallest) over these seeds.
 
         >>> measured(True, mean=0.3).averaging(range(20)).seeds.count
         20
@@ -488,12 +500,7 @@ class Verdict:
             "residual": self.residual or None,
             "constants": dict(self.constants),
             "scope": {name: [_number(value) for value in values] for name, values in self.scope.items()},
-            "tolerance": self.tolerance
-            and {
-                "value": self.tolerance.value,
-                "because": self.tolerance.because,
-                "calibrated": bool(self.tolerance.calibrated_on),
-            },
+            "tolerance": self.tolerance and self.tolerance.as_json(),
             "seeds": self.seeds
             and {
                 "count": self.seeds.count,
@@ -529,6 +536,26 @@ def _union(first: Iterable[Point], second: Iterable[Point]) -> tuple[Point, ...]
     found = list(first)
     found += [point for point in second if point not in found]
     return tuple(found)
+
+
+def _limits(first: Tolerance | None, second: Tolerance | None) -> Tolerance | None:
+    return first & second if first and second else first or second
+
+
+def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Details of two checks: other numbers of the same name get a number behind it; of other things the first stays."""
+    found = {**second, **first}
+    for name, value in second.items():
+        if name in first and _numbers(value):
+            known = [key for key in found if key == name or key.startswith(f"{name} (")]
+            if all(repr(found[key]) != repr(value) for key in known):
+                found[f"{name} ({len(known) + 1})"] = value
+    return found
+
+
+def _numbers(value: Any) -> bool:
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return bool(values) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in values)
 
 
 def _weaker_regime(first: Regime | None, second: Regime | None) -> Regime | None:

@@ -31,6 +31,12 @@ from .part_f1_algebra import opaque
 
 HALF = 10.0  # T_0.5
 SANDWICH = 0.1  # the constant C
+HALF_OF_TRAP = "half of what R in [1.2, 1.54] allows, where Beyond.trapped has it for n to infinity; L/n takes from it"
+RIGHT = {"low": 0.1}, "a fifth of the least margin at T_1 for m, n to infinity, 0.53 on I_2"
+SLOWEST = (
+    {"low": 0.02},
+    "for m to infinity it is dG(mu1)/dtau, which falls; at T_1 from zero it is 0.0211 at the least n, 24, and more at other n",
+)
 GROWTH_TRIED = "tried: S_1 - S_2 > 0 is dG(mu1) > 0 for m to infinity, which the enclosure at n = 30, L = 4 gives up to T_1; for every n and L it was not bounded below"
 TURN_TRIED = (
     "tried: with 1/n it is certified for n to infinity (Beyond.growing); at finite n the time t' was not enclosed"
@@ -53,7 +59,14 @@ def sandwich(lab: Laboratory) -> Verdict:
     """Both inequalities from T_0.5 = 10 to T_1 = 40 with high probability."""
     what = "(1 + C) max(dG1, dG2) <= -dG3 <= (1 - C)(dG1 + dG2) from tau = 10 to 40"
     return likely(
-        lab, what, lambda run: ratio_inside(run).all(), lambda run: run.G_rate[:, :3], phase_one, ALL, ENCLOSED
+        lab,
+        what,
+        lambda run: ratio_inside(run).all(),
+        lambda run: run.G_rate[:, :3],
+        phase_one,
+        ({"C": SANDWICH}, HALF_OF_TRAP),
+        ALL,
+        ENCLOSED,
     )
 
 
@@ -241,7 +254,7 @@ def slower_common_word(lab: Laboratory) -> dict[str, Verdict]:
         return np.asarray((run.S[1] - run.S[2]) / run.n)
 
     what = "(S_1 - S_2)/n is above 1/50 up to T_1"
-    seen = likely(lab, what, lambda r: difference(r).min() > 0.02, difference, phase_one, ALL, GROWTH_TRIED)
+    seen = likely(lab, what, lambda r: difference(r).min() > 0.02, difference, phase_one, SLOWEST, ALL, GROWTH_TRIED)
     step = "for n to infinity dG(mu1) + dG(mu3) = 2(S_1 - S_2) - (S_3 + S_4), in beta/n"
     return {"implication": seen, "with the minus": right.proving(step)}
 

@@ -30,8 +30,13 @@ from .part_e2_terms import (
     phase_one_parts,
     score_speed,
 )
+from .part_e3_half_way import RIGHT
 
 END_TRIED = "tried: |G| <= 7 and beta are certified up to T_1 (E.26); the lower ends need dG(mu1) > 0 and R > 1 from T_0.5 on, which is E.19, measured"
+QUARTER = (
+    {"low": 0.5},
+    "a constant of Omega(1): less than a third of G_1 and -G_3 at T_1 from zero, 1.76 and 1.83 at the least n, 24",
+)
 THEOREM_TRIED = (
     "tried: bullet three is certified; bullets one, two and four are those of E.27, whose lower ends rest on E.19"
 )
@@ -127,6 +132,7 @@ def theorem_parts(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: (signals(r) > 0.5).all(),
             signals,
             phase_one,
+            QUARTER,
             ALL,
             THEOREM_TRIED,
         ),
@@ -136,6 +142,7 @@ def theorem_parts(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: (r.margins[-1] > 0.1).all(),
             lambda r: r.margins[-1],
             phase_one,
+            RIGHT,
             ALL,
             THEOREM_TRIED,
         ),

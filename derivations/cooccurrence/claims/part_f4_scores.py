@@ -17,6 +17,7 @@ from .common_hypotheses import PHASES
 from .common_late import as_derived, at_hitting, derived_scores, integral, longer, over_networks, tied_points
 from .common_runs import (
     ALL,
+    SIGN,
     SIZES,
     T1,
     late,
@@ -68,7 +69,7 @@ def score_orders(lab: Laboratory, names: tuple[str, ...]) -> Verdict:
         return np.max([score_rate(run, name) for name in names], axis=0)
 
     what = "the rates have the printed signs up to tau = 10^3"
-    found = likely(lab, what, lambda r: (smallest(r) > 0).all(), smallest, phase_two, ALL, LEADING)
+    found = likely(lab, what, lambda r: (smallest(r) > 0).all(), smallest, phase_two, SIGN, ALL, LEADING)
     for read in (inverse, highest):
         found = found & ordered(
             lab, "the rate to its order", read, along=MATRICES, part=phase_two, why=LEADING, routes=smallest

@@ -20,6 +20,7 @@ from .common_runs import (
     ALL,
     LAST,
     M1,
+    SIGN,
     SIZES,
     T1,
     TAUS,
@@ -105,6 +106,7 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
         lambda r: (attention_speed(r, key) > 0).all(),
         lambda r: attention_speed(r, key),
         phase_two,
+        SIGN,
         ALL,
         LEADING,
     )
