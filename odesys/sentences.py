@@ -9,7 +9,6 @@ from typing import Any
 
 from .verdicts import FAILS, HOLDS, UNTESTED, Evidence, Point, Shortfall, Verdict, Witness
 
-
 LONG = 10**9  # from here on a whole number is said with a power of ten
 
 

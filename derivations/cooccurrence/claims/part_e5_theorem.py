@@ -15,9 +15,10 @@ from ..laboratory import Laboratory
 from ..special.phase_one_bounds import DELTA, Bounds, Cell, Start
 from ..special.phase_one_bounds import HALF as ROOT
 from ..special.phase_one_bounds import T1 as T_ONE
+from ..special.sample_sums import Sums, irrelevant_sums
 from .book import book
 from .common_hypotheses import NEURONS, PHASES
-from .common_runs import ALL, always, likely, phase_one
+from .common_runs import ALL, SIZES, always, likely, phase_one
 from .part_e2_terms import (
     CONSTANT,
     EVENTS,
@@ -77,16 +78,20 @@ def beta_bounds(c: Cell, x: Bounds) -> bool:
     hypotheses=PHASES,
     uses=["E.14", "E.15", "E.19", "E.20", "E.20-use", "E.26", "D.7", "Beyond.level3"],
     statement=r"t=T_1:\ y_iF_i=\Theta(1)\ \forall i;\ G(\mu_1),G(\mu_2),-G(\mu_3)=\Theta(1);\ G(\mu)=\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})\ \forall\mu\in\mathcal R;\ \sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Theta(\sigma_1^2mm_1)",
-    reading="Networks at tau = 40; the tilde of the third is 1/c_0, a power of the logarithm by Condition 1; beta on the events of D.3 and E.5.",
+    reading="Networks at tau = 40; the third's tilde is 1/c_0, polylogarithmic by Condition 1, along n, L for means over samples; beta on the events of D.3 and E.5.",
 )
 def end_of_phase_one(lab: Laboratory) -> dict[str, Verdict]:
     """Values at T_1 over all parameters; beta by the bootstrap."""
 
-    def irrelevant(run: Any) -> float:
+    def over_order(run: Any, words: np.ndarray) -> float:
         unit = run.scale.sigma0 * run.scale.sigma1 * np.sqrt(float(run.scale.m) * run.scale.m1)
-        c0 = run.scale.sigma0 * np.sqrt(run.L * float(run.scale.m))
-        words = np.abs(run.G[-1, 3:]).max() if run.G.shape[1] > 3 else 0.0
-        return float(words / unit * c0)
+        return float(np.abs(words).max() / unit * run.scale.sigma0 * np.sqrt(run.L * float(run.scale.m)))
+
+    def irrelevant(run: Any) -> float:
+        return over_order(run, run.G[-1, 3:])
+
+    def sample_means(run: Any) -> np.ndarray:
+        return np.asarray(irrelevant_sums(run)[-1] / (run.tokens >= 3).sum(axis=1))
 
     because = "constants of the order at T_1 = 40: no |G| exceeds 7, since the rates are at most 1/6"
     return {
@@ -103,6 +108,17 @@ def end_of_phase_one(lab: Laboratory) -> dict[str, Verdict]:
             TILDE,
             phase_one,
             ("m", "m1", "c0"),
+            END_TRIED,
+        )
+        & always(
+            lab,
+            "|mean of G over the irrelevant words of a sample|, times c_0, over the order",
+            lambda r: over_order(r, r.rest[-1] / (r.L - r.has.sum(axis=1)) if isinstance(r, Sums) else sample_means(r)),
+            0,
+            2,
+            TILDE,
+            phase_one,
+            SIZES,
             END_TRIED,
         ),
         "beta": certain(lab, beta_bounds, low=0.9, high=1.1),

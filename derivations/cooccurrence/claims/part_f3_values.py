@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Verdict, equal, graph, measure, sym
+from odesys import Verdict, equal, graph, over_seeds, sym
 
 from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
@@ -162,13 +162,12 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     def rate(run: Any) -> np.ndarray:
         return late(run, np.abs(run.G_rate[:, 3:]).max(axis=1) * run.n / run.loss)
 
-    def change(p: Any) -> float:
-        runs = sampled_sums(lab, p["n"], p["L"], scale_at(p), lab.draw.seeds(SEEDS), (0.0, T1, p["tau"]))
-        moved = max(float(np.abs(r.G[2, 3:] - r.G[1, 3:]).max()) for r in runs)
-        return moved * p["n"] / np.log(p["tau"])
+    def change(p: Any, seeds: tuple[int, ...]) -> list[float]:
+        runs = sampled_sums(lab, p["n"], p["L"], scale_at(p), seeds, (0.0, T1, p["tau"]))
+        return [float(np.abs(r.G[2, 3:] - r.G[1, 3:]).max()) * p["n"] / np.log(p["tau"]) for r in runs]
 
     points = [{**p, "tau": 1e6} for p in (*path(lab, "n")[:6], *path(lab, "L")[:4])]
-    seen = measure("n |G - G(T_1)| / log(tau) on irrelevant words", points, change)
+    seen = over_seeds("n |G - G(T_1)| / log(tau) on irrelevant words", points, change, lab.draw.seeds(2 * SEEDS))
     return {
         "rate": ordered(lab, "n |dG/dtau| / loss", rate, along=ALL, part=phase_two, why=OWN_SAMPLE),
         "change": (seen.between(0, 31.5, THIRTY) & as_derived(lab, points[0], 1e6)).adding(why_measured=OWN_SAMPLE),

@@ -20,6 +20,7 @@ from .common_runs import (
     ALL,
     LAST,
     M1,
+    SEEDS,
     SIGN,
     SIZES,
     T1,
@@ -29,6 +30,7 @@ from .common_runs import (
     late,
     likely,
     logarithm,
+    named,
     networks,
     ordered,
     path,
@@ -80,7 +82,8 @@ def softmax_sizes(lab: Laboratory, key: int) -> Verdict:
         return found
     what = "m times the rate of p over loss sigma_0^2 m / L^2"
     for name in SIZES:
-        found = found & settling(lab, what, path(lab, name), read, phase_two).order(name, 0, "O")
+        gap = settling(lab, what, path(lab, name), read, phase_two)
+        found = found & named(gap.order(name, 0, "O"), gap.what).averaging(lab.draw.seeds(SEEDS))
     return found & always(lab, what, read, least / 2, 2 * most, SETTLED, along=SIZES, why=LEADING)
 
 
@@ -113,7 +116,7 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
     right = right & softmax_sizes(lab, key)
     fixed = r"\partial_tp=\pm\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}"
     why = "a score is divided by sqrt(m) once more inside the softmax, as the proof has it"
-    printed = found.order("m", -0.5)
+    printed = found.order("m", -0.5).averaging(lab.draw.seeds(SEEDS))
     ends = [(float(p["m"]), float(v) * float(p["m"]) ** 0.5) for p, v in zip(points, found.values[:, 0], strict=True)]
     sentence = (
         f"at n = 30, L = 4 (all hypotheses hold) the rate over its printed order is {ends[0][1]:.2g} at m = {ends[0][0]:.2g} and "
