@@ -348,6 +348,7 @@ def scores_irrelevant(lab: Laboratory) -> dict[str, Verdict]:
     "Scores in phase 2",
     kind="order",
     where="Lemma F.16",
+    source="damaged",
     parts=(
         "target words",
         "common word",
