@@ -261,7 +261,7 @@ def sum_over_neurons(lab: Laboratory) -> dict[str, Verdict]:
     repairs=["D.5"],
     insensitive=START,
     statement=r"|F^{(0)}(X^{(i)})|\le2\sigma_0\sigma_1\sqrt{2Lm_1m\log(2Ln/\delta)}\le0.01",
-    reading="On the events of D.3 and D.4; the second inequality is a requirement on c_0 and is among the hypotheses.",
+    reading="On the events of D.3 and D.4; the second inequality is a requirement on c_0, among the hypotheses; the proof ends with a further factor, the root of log(m_1nL/delta).",
 )
 def outputs_start(lab: Laboratory) -> dict[str, Verdict]:
     """F is Gaussian given values and attention, with |sum_l V p_l| at most L max |V p_l|; no use is made of D.5."""

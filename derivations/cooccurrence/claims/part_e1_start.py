@@ -135,7 +135,7 @@ def signal_updates_again(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Lemma E.4, the display with 1/3",
     parts=("the constant",),
-    hypotheses=(),
+    hypotheses=(SMALL,),
     uses=["C.1"],
     expect="fails",
     statement=r"a_j\tfrac1n\sum_{i\ni\mu_1}g_i^{(0)}y_i\sum_la_j\big(\|w_j^{(0)}\|^2+\|v^{(0)}(\mu_1)\|^2\big)p^{(0,i)}_{q\leftarrow l,k\leftarrow\mu_1}=\big(\tfrac13\pm0.01\big)L\cdot\big(\sigma_1^2m+\sigma_0^2m(1\pm\Delta)\big)\tfrac1L(1+o(1))",
@@ -149,7 +149,7 @@ def first_constant(lab: Laboratory) -> Verdict:
         "with |F(0)| <= 0.01, as Lemma D.8 has it, every g is within 0.0025 of 1/2, so the factor is 1/6 +- 0.0017, "
         "and 1/3 +- 0.01 is printed"
     )
-    found = third.witnessed(sentence, {"n": 30, "L": 4})
+    found = third.witnessed(sentence, {"n": 30, "L": 4, "c0": Fraction(1, 1000)})
     return found.correcting(r"\tfrac16\pm0.01", sixth, "the factor g(0) = 1/2 was dropped").blaming(
         "constant", "lost-half"
     )

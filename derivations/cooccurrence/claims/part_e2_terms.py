@@ -24,7 +24,7 @@ from .common_start import certainly
 from .part_b_c_system import level_zero
 
 LOGS = "log(2nLd m m_1/delta) for what the tilde hides"
-EVENTS = "on the events of D.1, D.3, D.7, D.8, E.5"
+EVENTS = "on the events of D.1, D.3-D.5 (corrected), D.7, D.8, E.5"
 CONSTANT = 100  # what O and Theta may hide here: T_1 = 40 and |G| <= 21 up to then are constants of the statements
 
 

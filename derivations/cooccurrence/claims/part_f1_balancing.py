@@ -239,7 +239,10 @@ def middle_coefficient(lab: Laboratory) -> dict[str, Verdict]:
         "-A_2 >= S_2 (1 - 27/4 S_2), -A_3 <= S_3 (1 - 6 S_3), -A_4 <= S_4 (1 - 6 S_4), " + ALIKE,
         "3|A_1| + |A_2| - 2|A_3| - 2|A_4| with 1 = 22 (S_1 + u), u >= 0, has no negative coefficient in the differences of the order",
     )
-    return {"-b/(2a)": combine_verdicts(quarter).proving(*steps), "b/a": _quotient_bound()}
+    return {
+        "-b/(2a)": combine_verdicts(quarter).proving(*steps).assuming("g_i/g_j <= 2 inside a class (F.2)"),
+        "b/a": _quotient_bound(),
+    }
 
 
 NINE_EIGHTHS = sp.Rational(9, 8)
@@ -312,6 +315,7 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     kind="identity",
     origin="proof",
     where="Proof of Lemma F.5, the equality of both sides of (12) and the display of S_2/S_3",
+    source="damaged",
     parts=("equality", "fixed ratio"),
     hypotheses=(ORDERED, BALANCED),
     uses=["Eq.12"],

@@ -138,7 +138,7 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
     uses=["F.16", "G.1", "G.2"],
     expect="fails",
     statement=r"\partial_tp_{q\leftarrow\mu,k\leftarrow\nu}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\ \partial_tp_{q\leftarrow\mu,k\leftarrow\mu_3}=-(\text{same}),\ |\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}+\widetilde O(\tfrac1{L\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ \max|p^{(t,i)}_{l_1,l_2}-p^{(0,i)}_{l_1,l_2}|\le O(\tfrac1{L^2})",
-    reading="Networks to tau = 10^3; along n, L at infinite width, change by a bound far below 1, compared at n = 30, L = 4; display 3 as printed.",
+    reading="Networks to tau = 10^3; along n, L at infinite width, display 3 as means over samples, change by a bound compared at n = 30, L = 4.",
 )
 def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
     """The four statements."""
@@ -174,7 +174,7 @@ def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
         )
         & always(
             lab,
-            "rate over 4/L times the second term and log(tau)",
+            "rate, mean over the irrelevant words of a sample, over 4/L times the second term and log(tau)",
             in_sample,
             0,
             REACH,
@@ -226,7 +226,16 @@ def mean_term(lab: Laboratory) -> Verdict:
 
     fixed = r"|\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1m\widetilde O(\hat{\mathcal L}\sigma_0^2m)\big(\tfrac1{L^3}+\tfrac1{nL^2}\big)+\widetilde O\big(\tfrac1{Lm}\hat{\mathcal L}\sigma_0^2\sqrt m\big)"
     why = "the first display of the same proof has the mean over the keys, 1/L^2; p times it is the lost 1/L^3, and nothing that follows uses the third"
-    held = always(lab, "rate over its corrected order and log(tau)", right, 0, REACH, THREE_KEYS, along=ALL, why=ROWS)
+    held = always(
+        lab,
+        "rate, mean over the irrelevant words of a sample, over its corrected order and log(tau)",
+        right,
+        0,
+        REACH,
+        THREE_KEYS,
+        along=ALL,
+        why=ROWS,
+    )
     return printed.correcting(fixed, held, why).blaming("misprint", "lost-mean-in-F.17")
 
 

@@ -348,7 +348,7 @@ def worst_case(lab: Laboratory) -> dict[str, Verdict]:
         c0 = 0.0099 / (2 * np.sqrt(2 * np.log(2 * L * n / 0.1)))
         return {"n": n, "L": L, "m": 10**30, "m1": 16, "c0": float(f"{c0:.4g}"), "d": 2 * n * L}
 
-    points = [at(p["L"]) for p in lab.draw.along("L", 8, 30_000, 9)]
+    points = [at(p["L"]) for p in lab.draw.along("L", 8, 1e6, 9)]
 
     def largest(p: Any) -> float:
         count, share = p["L"] - 3, (p["L"] - 3) / p["d"]
