@@ -115,6 +115,10 @@ class Seeds:
         """Number of seeds."""
         return len(self.used)
 
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields."""
+        return {"count": self.count, "passed": self.passed, "low": self.low, "high": self.high}
+
     def __and__(self, other: Seeds) -> Seeds:
         """The part of lower probability speaks; the seeds of the other one are kept beside it."""
         first, second = sorted((self, other), key=lambda seeds: 2.0 if seeds.low is None else seeds.low)
@@ -204,6 +208,8 @@ class Corrected:
             "as_stated": self.as_stated,
             "evidence": str(self.evidence),
             "witness": _plain(self.verdict.witness),
+            "seeds": self.verdict.seeds and self.verdict.seeds.as_json(),
+            "tolerance": self.verdict.tolerance and self.verdict.tolerance.as_json(),
             "why": self.why,
         }
 
@@ -501,13 +507,7 @@ class Verdict:
             "constants": dict(self.constants),
             "scope": {name: [_number(value) for value in values] for name, values in self.scope.items()},
             "tolerance": self.tolerance and self.tolerance.as_json(),
-            "seeds": self.seeds
-            and {
-                "count": self.seeds.count,
-                "passed": self.seeds.passed,
-                "low": self.seeds.low,
-                "high": self.seeds.high,
-            },
+            "seeds": self.seeds and self.seeds.as_json(),
             "regime": self.regime
             and {
                 "where": self.regime.where,
@@ -554,8 +554,10 @@ def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _numbers(value: Any) -> bool:
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return bool(values) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in values)
+    """Measured numbers: a float, or a list; whole numbers by themselves are counts."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in value)
+    return isinstance(value, float)
 
 
 def _weaker_regime(first: Regime | None, second: Regime | None) -> Regime | None:

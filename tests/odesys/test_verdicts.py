@@ -134,6 +134,8 @@ def test_correction_is_a_verdict_of_its_own() -> None:
         "as_stated": "holds",
         "evidence": "certificate",
         "witness": None,
+        "seeds": None,
+        "tolerance": None,
         "why": "factor two",
     }
     assert verdict.constants == {"c": 2} and verdict.details == {"n": 3}
@@ -176,6 +178,12 @@ def test_every_limit_of_a_verdict_is_kept_once() -> None:
         {"value": {"low": 0.5}, "because": "half of the limit", "calibrated": False}
     ]
     assert "beside" not in band.as_json()["tolerance"]
+
+
+def test_a_corrected_form_says_its_seeds_and_limits() -> None:
+    fixed = measured(True).within(2, "twice the closed form").averaging(range(20))
+    found = refuted({"x": 1}).correcting("x < 2", fixed, "the two was lost").as_json()["corrected"]
+    assert found["seeds"]["count"] == 20 and found["tolerance"]["value"] == 2
 
 
 def test_numbers_of_two_checks_under_one_name_are_both_kept() -> None:

@@ -130,6 +130,7 @@ EXPECTED = {
     "F.6-proof/c": ("holds", P),
     "F.6-proof/rates": ("fails", C),
     "F.6-root": ("holds", P),
+    "F.6-root/b": ("holds", P),
     "F.5-proof": ("fails", C),
     "F.5-bound": ("holds", P),
     "F.13": ("holds", M),
@@ -244,6 +245,7 @@ SOME = (
     "Eq.14",
     "Eq.15",
     "F.6-root",
+    "F.6-root/b",
     "F.5-proof",
     "F.5-bound",
     "F.8-ratio",
@@ -350,6 +352,26 @@ def test_trapping_region() -> None:
 def test_table_of_verdicts(outcomes) -> None:
     check_outcomes(outcomes, EXPECTED, [id for id in EXPECTED if id not in FULL])
     json.dumps([o.as_json() for o in outcomes], allow_nan=False)
+
+
+@pytest.mark.nightly
+def test_measured_claims_say_what_decides_them(outcomes) -> None:
+    """Every measured claim says its limit, never that of a check of the program; random starts say their seeds."""
+    measured = {o.claim.id: o.as_json() for o in outcomes if o.claim.judged and str(o.verdict.evidence) == M}
+    for id, found in measured.items():
+        leaves = [part for part in found["parts"] if part["evidence"] == M] or [found]
+        for leaf in leaves:
+            limit = leaf["tolerance"]
+            texts = [] if limit is None else [each["because"] for each in (limit, *limit.get("beside", ()))]
+            assert not any("integrations have a relative tolerance" in text for text in texts), id
+            assert limit is not None or leaf["seeds"] is not None, id
+        assert found["regime"]["where"] == "inside", id
+    assert measured["E.27"]["proof"] is None and measured["Thm.3.1"]["parts"][0]["tolerance"]["value"] == {"low": 0.5}
+    for id in ("E.21", "E.27", "F.12", "F.14", "F.17", "F.18", "F.19", "E.19-proof/d", "F.5", "F.7", "Thm.3.3"):
+        assert measured[id]["seeds"] is not None, id
+        passed = measured[id]["seeds"]["passed"]
+        assert passed == 40 or id == "F.12", id  # F.12 is an exponent of the largest of twenty
+    assert measured["F.17-proof"]["corrected"]["seeds"]["passed"] == 40
 
 
 @pytest.mark.nightly
