@@ -7,11 +7,13 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from .verdicts import FAILS, HOLDS, UNTESTED, Point, Shortfall, Verdict, Witness
+from .verdicts import FAILS, HOLDS, UNTESTED, Evidence, Point, Shortfall, Verdict, Witness
+
+LONG = 10**9  # from here on a whole number is said with a power of ten
 
 
 def say_number(value: Any) -> str:
-    """At most four digits; fractions that are short stay fractions.
+    """At most four digits; whole numbers below 10^9 and fractions that are short stay as they are.
 
     Parameters
     ----------
@@ -26,14 +28,14 @@ def say_number(value: Any) -> str:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> say_number(0.0123456), say_number(Fraction(1, 8)), say_number(2000)
-    ('0.01235', '1/8', '2000')
+    >>> say_number(0.0123456), say_number(Fraction(1, 8)), say_number(2000), say_number(10**16)
+    ('0.01235', '1/8', '2000', '1e+16')
     """
     if isinstance(value, str) or value is None:
         return str(value)
     if isinstance(value, (tuple, list)):
         return " .. ".join(map(say_number, value))
-    if isinstance(value, (bool, int)):
+    if isinstance(value, (bool, int)) and not LONG <= abs(value) < 10**300:
         return str(value)
     if isinstance(value, Fraction) and len(str(value)) <= 7:
         return str(value)
@@ -152,16 +154,24 @@ def say_where(verdict: Verdict) -> str:
     if verdict.seeds is not None:
         seeds = verdict.seeds
         if seeds.low is None or seeds.high is None:
-            said.append(f"mean over {seeds.count} seeds")
+            said.append(f"over {seeds.count} seeds")
         else:
             interval = f"99.9 percent interval {seeds.low:.3f} .. {seeds.high:.3f}"
             said.append(f"{seeds.passed} of {seeds.count} seeds pass, {interval}")
-    if verdict.tolerance is not None:
-        said.append(f"allowed {say_value(verdict.tolerance.value)}, because {verdict.tolerance.because}")
+    if verdict.tolerance is not None and len(verdict.parts) < 2:  # each part has limits of its own
+        for limit in (verdict.tolerance, *verdict.tolerance.beside):
+            said.append(f"allowed {say_value(limit.value)}, because {limit.because}")
     if verdict.regime is not None and verdict.regime.where != "inside":
         left = [f"{name} violated {say_shortfall(short)}" for name, short in verdict.regime.violated.items()]
         said.append(f"hypotheses {verdict.regime.where}: {', '.join(left) or 'nothing is violated at the end'}")
     return "; ".join(said)
+
+
+def say_parts(verdict: Verdict) -> list[str]:
+    """Of a verdict in several parts a line for each: its answer, its evidence, and why."""
+    if len(verdict.parts) < 2:
+        return []
+    return [f"{name}: {part.as_stated}, {part.evidence}: {say_answer(part)}" for name, part in verdict.parts.items()]
 
 
 def say_answer(verdict: Verdict) -> str:
@@ -169,5 +179,6 @@ def say_answer(verdict: Verdict) -> str:
     if verdict.as_stated == FAILS:
         return say_witness(verdict.witness)
     if verdict.as_stated == HOLDS:
-        return say_proof(verdict) or say_where(verdict)
+        where = say_where(verdict) if verdict.evidence == Evidence.MEASUREMENT else ""  # a proof is not all of it then
+        return "; ".join(filter(None, (say_proof(verdict), where))) or say_where(verdict)
     return f"{'not tested' if verdict.as_stated == UNTESTED else 'left open'}: {verdict.residual}"

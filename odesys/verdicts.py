@@ -82,6 +82,18 @@ class Tolerance:
     value: Any
     because: str
     calibrated_on: tuple[Any, ...] = ()
+    beside: tuple[Tolerance, ...] = ()  # limits of the other checks that a verdict is made of
+
+    def __and__(self, other: Tolerance) -> Tolerance:
+        """The first one speaks; each other limit is kept beside it, once."""
+        known = dict.fromkeys(map(repr, (replace(self, beside=()), *self.beside)))
+        more = [each for each in (replace(other, beside=()), *other.beside) if repr(each) not in known]
+        return replace(self, beside=(*self.beside, *more))
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields."""
+        own = {"value": self.value, "because": self.because, "calibrated": bool(self.calibrated_on)}
+        return own | ({"beside": [each.as_json() for each in self.beside]} if self.beside else {})
 
 
 @dataclass(frozen=True)
@@ -102,6 +114,10 @@ class Seeds:
     def count(self) -> int:
         """Number of seeds."""
         return len(self.used)
+
+    def as_json(self) -> dict[str, Any]:
+        """The documented fields."""
+        return {"count": self.count, "passed": self.passed, "low": self.low, "high": self.high}
 
     def __and__(self, other: Seeds) -> Seeds:
         """The part of lower probability speaks; the seeds of the other one are kept beside it."""
@@ -192,6 +208,8 @@ class Corrected:
             "as_stated": self.as_stated,
             "evidence": str(self.evidence),
             "witness": _plain(self.verdict.witness),
+            "seeds": self.verdict.seeds and self.verdict.seeds.as_json(),
+            "tolerance": self.verdict.tolerance and self.verdict.tolerance.as_json(),
             "why": self.why,
         }
 
@@ -308,11 +326,11 @@ class Verdict:
             first,
             evidence=strength,
             constants={**other.constants, **self.constants},
-            details={**other.details, **self.details},
+            details=_both(self.details, other.details),
             corrected=first.corrected or second.corrected,
             sharpened=self.sharpened or other.sharpened,
             points=_union(self.points, other.points),
-            tolerance=first.tolerance or second.tolerance,
+            tolerance=_limits(first.tolerance, second.tolerance),
             seeds=self.seeds & other.seeds if self.seeds and other.seeds else self.seeds or other.seeds,
             regime=_weaker_regime(self.regime, other.regime),
             proof=self.proof & other.proof if self.proof and other.proof else self.proof or other.proof,
@@ -376,7 +394,7 @@ class Verdict:
         return replace(self, points=_union(self.points, points))
 
     def averaging(self, seeds: Iterable[int]) -> Verdict:
-        """The same verdict, about means over these seeds.
+        """The same verdict, about means (or the largest, or the smallest) over these seeds.
 
         >>> measured(True, mean=0.3).averaging(range(20)).seeds.count
         20
@@ -488,19 +506,8 @@ class Verdict:
             "residual": self.residual or None,
             "constants": dict(self.constants),
             "scope": {name: [_number(value) for value in values] for name, values in self.scope.items()},
-            "tolerance": self.tolerance
-            and {
-                "value": self.tolerance.value,
-                "because": self.tolerance.because,
-                "calibrated": bool(self.tolerance.calibrated_on),
-            },
-            "seeds": self.seeds
-            and {
-                "count": self.seeds.count,
-                "passed": self.seeds.passed,
-                "low": self.seeds.low,
-                "high": self.seeds.high,
-            },
+            "tolerance": self.tolerance and self.tolerance.as_json(),
+            "seeds": self.seeds and self.seeds.as_json(),
             "regime": self.regime
             and {
                 "where": self.regime.where,
@@ -529,6 +536,28 @@ def _union(first: Iterable[Point], second: Iterable[Point]) -> tuple[Point, ...]
     found = list(first)
     found += [point for point in second if point not in found]
     return tuple(found)
+
+
+def _limits(first: Tolerance | None, second: Tolerance | None) -> Tolerance | None:
+    return first & second if first and second else first or second
+
+
+def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Details of two checks: other numbers of the same name get a number behind it; of other things the first stays."""
+    found = {**second, **first}
+    for name, value in second.items():
+        if name in first and _numbers(value):
+            known = [key for key in found if key == name or key.startswith(f"{name} (")]
+            if all(repr(found[key]) != repr(value) for key in known):
+                found[f"{name} ({len(known) + 1})"] = value
+    return found
+
+
+def _numbers(value: Any) -> bool:
+    """Measured numbers: a float, or a list; whole numbers by themselves are counts."""
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in value)
+    return isinstance(value, float)
 
 
 def _weaker_regime(first: Regime | None, second: Regime | None) -> Regime | None:

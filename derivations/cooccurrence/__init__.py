@@ -28,6 +28,9 @@ the main text and appendices B-H. Points and paths are in `claims/common_runs.py
 Condition 1 as predicates in `claims/common_hypotheses.py`. T_1 = 40 and n = 30, L = 4 were chosen with knowledge of
 the system's behaviour. Phase 1 is certified in boxes of all parameters by a bootstrap (`special/phase_one_bounds.py`).
 
+Bars that grow with what they enclose are lost in the text at hand: they are read in, and the source of such a claim is
+called damaged.
+
 Not covered: L over a decade along networks (n >= L^2 makes the words too many); there L = 4. Claims about
 trajectories are measurements, those about the planar limit are partly certified by validated enclosure.
 """

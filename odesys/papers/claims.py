@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import OdesysError
 from ..shortening import shortened, some
-from ..verdicts import ANSWERS, HOLDS, Verdict
+from ..verdicts import ANSWERS, HOLDS, Regime, Verdict
 from . import rule as verdict_rule
 from .hypotheses import Hypothesis, Symbol, natural_hypotheses
 
@@ -481,6 +481,8 @@ class ClaimBook:
         outcome = Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
         if self.rule and not laboratory.get("mutation"):
             verdict_rule.admit_outcome(outcome, self.natural, self.symbols, self.not_yet)
+            if claim.judged:
+                outcome = replace(outcome, verdict=_inside(verdict))
         return outcome
 
     def proof_graph(self) -> nx.DiGraph:
@@ -512,6 +514,12 @@ class ClaimBook:
                 raise ClaimError(f"the claim {claim.id} repairs {id} and rests on it; a repair stands on its own")
 
 
+def _inside(verdict: Verdict) -> Verdict:
+    """What the rule has admitted, and was not on the way there nor outside, was seen inside the hypotheses."""
+    parts = {name: _inside(part) for name, part in verdict.parts.items()}
+    return replace(verdict, parts=parts, regime=verdict.regime or Regime())
+
+
 def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:
     """The verdict of a check: the one it gave, or that of all its parts with each part kept.
 
@@ -522,8 +530,19 @@ def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:
     if isinstance(found, Verdict):
         return found
     total = combine_verdicts(found)
-    details = {name: value for name, value in total.details.items() if name != "parts"}
-    return replace(total, parts=dict(found), details=details)
+    whole = total.proof if all(part.proof is not None for part in found.values()) else None  # else it is of parts only
+    return replace(total, parts=dict(found), details=_details_of(found), proof=whole)
+
+
+def _details_of(parts: Mapping[str, Verdict]) -> dict[str, Any]:
+    """Details of all parts; where two have another value under one name, each says which part it is of."""
+    found: dict[str, Any] = {}
+    for part, verdict in parts.items():
+        for name, value in verdict.details.items():
+            others = [other.details[name] for other in parts.values() if name in other.details]
+            alike = all(repr(other) == repr(value) for other in others)
+            found[name if alike else f"{part}: {name}"] = value
+    return {name: value for name, value in found.items() if name != "parts" and not name.endswith(": parts")}
 
 
 def combine_verdicts(parts: Mapping[str, Verdict]) -> Verdict:

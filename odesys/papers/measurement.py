@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -110,14 +110,14 @@ class Measurement:
         limits = {name: end for name, end in (("low", low), ("high", high)) if np.isfinite(end)}
         seen = {self.what: [float(f"{end:.5g}") for end in ends]}
         if inside.all():
-            return self._seen(measured(True, **seen)).within(limits, because, calibrated_on)
+            return self._seen(measured(True, **seen), inside).within(limits, because, calibrated_on)
         row, column = np.argwhere(~inside)[0]
         sentence = (
             f"at {say_point(self.points[row])} (all hypotheses hold) {self.what} is "
             f"{say_number(self.values[row, column])}, which is not in {say_number(low)} .. {say_number(high)}"
         )
         witness = Witness(sentence, dict(self.points[row]))
-        return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen)).within(limits, because, calibrated_on)
+        return self._seen(refuted(witness, Evidence.MEASUREMENT, **seen), inside).within(limits, because, calibrated_on)
 
     def exponent(self, parameter: str, towards: str = "") -> Exponent:
         r"""The power of a parameter in the means over seeds, a straight line in logarithms.
@@ -207,14 +207,19 @@ class Measurement:
         left = f"{self.what} has the exponent {found} in {parameter}, over {found.decades:.2g} decades, not {claimed:g}"
         return self._seen(undecided(left).adding(**seen)).within(limits, because)
 
-    def _seen(self, verdict: Verdict) -> Verdict:
-        """The verdict with its points, and the seeds whose values it is about."""
+    def _seen(self, verdict: Verdict, inside: np.ndarray | None = None) -> Verdict:
+        """The verdict with its points, and the seeds it is about; of a band how many are in it everywhere."""
         if 0 < len(self.seeds) < FIRST_SEEDS:
             raise OdesysError(
                 f"{self.what} was measured over {len(self.seeds)} seeds; {FIRST_SEEDS} are the least that decide"
             )
         verdict = verdict.at(*(dict(point) for point in self.points))
-        return replace(verdict, seeds=Seeds(self.seeds)) if self.seeds else verdict
+        if not self.seeds:
+            return verdict
+        if inside is None:
+            return replace(verdict, seeds=Seeds(self.seeds))
+        passed = int(inside.all(axis=0).sum())
+        return replace(verdict, seeds=Seeds(self.seeds, passed, *success_interval(passed, len(self.seeds))))
 
 
 def _halves(x: np.ndarray, towards: str) -> tuple[np.ndarray, np.ndarray]:
@@ -285,6 +290,7 @@ def over_seeds(
     return Measurement(what, tuple(points), values, used)
 
 
+@cache
 def success_interval(passed: int, count: int) -> tuple[float, float]:
     """The exact (Clopper-Pearson) 99.9 percent interval of a probability.
 

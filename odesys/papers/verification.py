@@ -11,7 +11,7 @@ import typer
 
 from .. import files
 from ..proofs.checking import WITHOUT_COQ, coq_version
-from ..sentences import say_answer, say_witness
+from ..sentences import say_answer, say_parts, say_witness
 from ..terminal import Progress, print_files, print_table, progress_bar, say
 from ..tex.documents import tex_templates
 from ..verdicts import ANSWERS, FAILS, HOLDS, UNDECIDED, UNTESTED, Evidence
@@ -253,7 +253,8 @@ def say_outcome(outcome: Outcome) -> None:
     note = "" if outcome.as_expected else f" (unexpected: the book expects {claim.expect})"
     place = f" [{claim.where}]" if claim.where else ""
     say(f"{claim.id} {claim.title}{place}, {verdict.evidence}{note}", 4, mark=verdict.as_stated)
-    say(say_answer(verdict), 8, 0)
+    for line in (say_parts(verdict) if verdict.as_stated == HOLDS else []) or [say_answer(verdict)]:
+        say(line, 8, 0)
     if verdict.corrected is not None:
         fixed = verdict.corrected
         say(f"instead ({fixed.as_stated}, {fixed.evidence}): {fixed.statement}", 8, 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..papers.verification import FAULT_WORDS, errata_markdown
-from ..sentences import say_constants, say_number, say_proof, say_where, say_witness
+from ..sentences import say_answer, say_constants, say_number, say_proof, say_where, say_witness
 from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries
@@ -174,6 +174,7 @@ def _templates() -> Environment:
         "templates/html",
         anchor=anchor,
         line=values.text,
+        say_answer=say_answer,
         say_witness=say_witness,
         say_constants=say_constants,
         say_proof=say_proof,

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..sentences import say_constants, say_proof, say_where, say_witness
+from ..sentences import say_constants, say_parts, say_proof, say_where, say_witness
 from ..tex.documents import plain, tex_templates
 from . import values
 from .claim_entry import NOT_JUDGED, NOT_RUN, ClaimEntry, claim_entries
@@ -74,6 +74,7 @@ def _templates() -> Environment:
         line=values.text,
         say_witness=say_witness,
         say_constants=say_constants,
+        say_parts=say_parts,
         say_proof=say_proof,
         say_where=say_where,
         plain_around_formulas=_plain_around_formulas,

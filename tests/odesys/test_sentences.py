@@ -6,7 +6,17 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
-from odesys.sentences import say_answer, say_constants, say_number, say_point, say_proof, say_where, say_witness
+from odesys.papers.claims import in_parts
+from odesys.sentences import (
+    say_answer,
+    say_constants,
+    say_number,
+    say_parts,
+    say_point,
+    say_proof,
+    say_where,
+    say_witness,
+)
 from odesys.verdicts import Seeds, Shortfall, Witness, measured, proved, refuted, undecided, untested
 
 
@@ -44,3 +54,26 @@ def test_answers() -> None:
     assert say_answer(refuted(Witness("it is 2", {}))) == "it is 2" and say_answer(proof) == say_proof(proof)
     assert say_answer(undecided("x is left")) == "left open: x is left"
     assert say_answer(untested("m must be huge")) == "not tested: m must be huge"
+
+
+def test_all_limits_are_said() -> None:
+    both = measured(True).within(1e-5, "two routes") & measured(True).within({"low": 0.5}, "half of the limit")
+    assert say_where(both) == "allowed 1e-05, because two routes; allowed (low = 0.5), because half of the limit"
+
+
+def test_seeds_without_an_interval_are_counted() -> None:
+    assert say_where(measured(True).averaging(range(20))) == "over 20 seeds"
+
+
+def test_a_proof_is_said_of_the_part_it_is_of() -> None:
+    proof, run = proved().proving("a bootstrap"), measured(True).within(0.2, "the order at T_1")
+    mixed = in_parts({"margins": run, "beta": proof})
+    assert mixed.proof is None and mixed.parts["beta"].proof == proof.proof
+    assert say_answer(mixed) == ""
+    assert say_parts(mixed) == [
+        "margins: holds, measurement: allowed 0.2, because the order at T_1",
+        "beta: holds, proof: a bootstrap",
+    ]
+    both = proof & run  # one part, of which a step is proved and the rest measured
+    assert say_answer(both) == "a bootstrap; allowed 0.2, because the order at T_1"
+    assert say_parts(run) == [] and in_parts({"a": proof, "b": proof}).proof is not None

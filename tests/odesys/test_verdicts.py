@@ -134,6 +134,8 @@ def test_correction_is_a_verdict_of_its_own() -> None:
         "as_stated": "holds",
         "evidence": "certificate",
         "witness": None,
+        "seeds": None,
+        "tolerance": None,
         "why": "factor two",
     }
     assert verdict.constants == {"c": 2} and verdict.details == {"n": 3}
@@ -165,3 +167,26 @@ def test_of_two_failures_alike_the_first_speaks() -> None:
     first, second = (refuted({"x": text}).blaming("constant", "factor") for text in ("1", "2"))
     assert (first & second).witness == {"x": "1"} and (second & first).witness == {"x": "2"}
     assert (first & refuted({"x": "3"}).blaming("false", "sign")).witness == {"x": "3"}
+
+
+def test_every_limit_of_a_verdict_is_kept_once() -> None:
+    program = measured(True).within(1e-5, "two routes")
+    band = measured(True).within({"low": 0.5}, "half of the limit")
+    both = program & band & program
+    assert both.tolerance is not None and [each.value for each in both.tolerance.beside] == [{"low": 0.5}]
+    assert both.as_json()["tolerance"]["beside"] == [
+        {"value": {"low": 0.5}, "because": "half of the limit", "calibrated": False}
+    ]
+    assert "beside" not in band.as_json()["tolerance"]
+
+
+def test_a_corrected_form_says_its_seeds_and_limits() -> None:
+    fixed = measured(True).within(2, "twice the closed form").averaging(range(20))
+    found = refuted({"x": 1}).correcting("x < 2", fixed, "the two was lost").as_json()["corrected"]
+    assert found["seeds"]["count"] == 20 and found["tolerance"]["value"] == 2
+
+
+def test_numbers_of_two_checks_under_one_name_are_both_kept() -> None:
+    first, second = measured(True, margin=[1.1, 2.0], why="tried"), measured(True, margin=[0.7, 2.0], why="not tried")
+    assert (first & second).details == {"margin": [1.1, 2.0], "why": "tried", "margin (2)": [0.7, 2.0]}
+    assert (first & second & second & first).details == (first & second).details

@@ -70,6 +70,11 @@ MANY_NEURONS = Hypothesis.from_ratio(
     "Condition 1", "m1 >= 7200/c0^2", r"m_1\ge7200/c_0^2", lambda p: p["m1"] * float(p["c0"]) ** 2 / 7200
 )
 TIED = Hypothesis("n >= L^2 log m", r"n\ge L^2\log m", lambda p: p["n"] / (p["L"] ** 2 * log(float(p["m"]))) - 1)
+FEW_WORDS = Hypothesis(
+    "at most m words; the paper has d >= nL, and d = nL where no d is said",
+    r"d\le m",
+    lambda p: float(p["m"]) / float(p.get("d", p["n"] * p["L"])) - 1,
+)
 START = Hypothesis(
     "start scale up to polylogarithms",
     r"\log^{-4}(mn)\le c_0\le1",

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Measurement, Verdict, computed_once, measure, measured
+from odesys import Measurement, Verdict, computed_once, measure
 
 from ..laboratory import Laboratory
 from ..setting import Scales
 from ..special.sample_sums import Sums, limit_sums, run_sums, sampled_sums
 from .common_hypotheses import DELTA
-from .common_limit import SAME, TWO_RUNS, as_regression, level_three, seen_at, whole_six
+from .common_limit import SAME, TWO_RUNS, as_regression, checked, level_three, seen_at, whole_six
 from .common_runs import C0, M1, SEEDS, T1, L, scale_at
 
 LAST_TIME = 1e36  # after the time of loss = 1/m^2 at m = 10^17
@@ -115,8 +115,7 @@ def as_derived(lab: Laboratory, point: Point, tau: float = 1e9) -> Verdict:
     """From zero the sums are the derived limit m to infinity, which is the regression on bags of words."""
     gap = _gap_to_derived(lab, point["n"], point["L"], tau)
     place = {key: point[key] for key in ("n", "L", "m", "m1", "c0") if key in point}
-    seen = Measurement("the relative gap of the sums to the derived limit", [place], [gap])
-    return seen.between(0, SAME, TWO_RUNS) & as_regression(lab, place, tau)
+    return checked("gap of the sums to the derived limit", gap, SAME, TWO_RUNS) & as_regression(lab, place, tau)
 
 
 @computed_once
@@ -139,8 +138,7 @@ def derived_scores(lab: Laboratory) -> Verdict:
         for name, place in (("A_12", (0, 1)), ("A_31", (2, 0)))
     ]
     gap = float(np.nan_to_num(max(gaps), nan=1e9, posinf=1e9))
-    seen = {"gap to the derived rates of scores": gap, "allowed": SAME}
-    return measured(gap < SAME, seen, gap_to_derived_scores=float(f"{gap:.2g}")).within(SAME, TWO_RUNS)
+    return checked("gap to the derived rates of scores", gap, SAME, TWO_RUNS)
 
 
 def irrelevant_part(run: Sums) -> np.ndarray:

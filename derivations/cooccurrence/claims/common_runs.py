@@ -17,7 +17,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from odesys import HOLDS, UNDECIDED, Measurement, Verdict, computed_once, measure, measured, with_high_probability
+from odesys import (
+    HOLDS,
+    UNDECIDED,
+    Measurement,
+    Verdict,
+    computed_once,
+    measure,
+    with_high_probability,
+)
 
 from .. import setting
 from ..laboratory import Laboratory
@@ -26,6 +34,7 @@ from ..special.sample_sums import Sums, limit_sums, sampled_sums, sums_of
 from ..special.trained_network import trained_sample
 from ..special.trajectories import Course
 from .common_hypotheses import DELTA
+from .common_limit import checked
 
 N, L, M1, C0 = 30, 4, 16, 1e-3  # n / L^2 = 1.9
 T1 = 40.0  # C_T1: a free constant of Definition E.2; all margins are above 1/2 there
@@ -39,6 +48,7 @@ WIDEST = 1e-5
 LIMIT = (
     "networks of m = 10^15 differ from infinite width by m^(-1/2), which differences of class sums raise by two digits"
 )
+SIGN = {"low": 0}, "a sign: no constant is asked for"
 WHY_MEASURED = (
     "along trajectories of random networks; no bound of what they do up to T_1 or later was found in closed form"
 )
@@ -75,9 +85,9 @@ def scale_at(point: Point) -> setting.Scales:
     return setting.condition_one(point["L"], float(point["m"]), point["m1"], point["c0"])  # type: ignore[arg-type]
 
 
-def networks(lab: Laboratory, point: Point) -> list[Any]:
-    """Twenty networks at a point, up to tau = 10^3."""
-    seeds = lab.draw.seeds(SEEDS)
+def networks(lab: Laboratory, point: Point, group: int = 0) -> list[Any]:
+    """Twenty networks at a point, up to tau = 10^3; group 1 has the next twenty seeds."""
+    seeds = lab.draw.seeds(SEEDS, SEEDS * group)
     if (point["n"], point["L"]) != (N, L) or point in path(lab, "n"):
         return sampled_sums(lab, point["n"], point["L"], scale_at(point), seeds, TAUS)
     return ensemble(lab, point["n"], point["L"], scale_at(point), seeds, TAUS)
@@ -163,19 +173,16 @@ def same_limit(lab: Laboratory, read: Reader, part: Callable[[Any], Any]) -> Ver
     found, known = (np.asarray(read(part(run)), dtype=float) for run in reversed(_sums(lab)))
     size = float(np.abs(known).max())
     gap = float(np.abs(found - known).max()) / size if found.shape == known.shape and size else 1e9
-    seen = {"gap to infinite width": gap, "allowed": WIDEST}
-    return measured(gap < WIDEST, seen, gap_to_limit=float(f"{gap:.2g}")).within(WIDEST, LIMIT)
+    return checked("gap to infinite width", gap, WIDEST, LIMIT)
 
 
 def same_network(lab: Laboratory) -> Verdict:
     """The run of a narrow network is that of the network trained in weight space: all path matrices at all times."""
-    gap = _whole_gap(lab)
-    seen = {"gap of two routes": gap, "allowed": SAME}
-    return measured(gap < SAME, seen, gap_to_trained=float(f"{gap:.2g}")).within(SAME, ROUTES)
+    return checked("gap of two routes", _whole_gap(lab), SAME, ROUTES)
 
 
 def two_routes(lab: Laboratory, read: Reader, part: Callable[[Any], Any]) -> Verdict:
-    """The run is that of the network itself, and so is the reading: a check of the program, at no point of the statement.
+    """The run is that of the network itself, and so is the reading: a check of the program.
 
     A narrow network is followed by the matrix form, whose field is compared with the derived one, and trained in weight
     space: all path matrices agree, and what is read off both.
@@ -188,8 +195,7 @@ def two_routes(lab: Laboratory, read: Reader, part: Callable[[Any], Any]) -> Ver
     size = float(np.abs(known).max())
     gap = float(np.abs(found - known).max()) / size if size else float(np.abs(found).max())
     gap = max(gap, _whole_gap(lab)) if np.isfinite(gap) else 1e9
-    seen = {"gap of two routes": gap, "allowed": SAME}
-    return measured(gap < SAME, seen, gap_to_trained=float(f"{gap:.2g}")).within(SAME, ROUTES)
+    return checked("gap of two routes", gap, SAME, ROUTES)
 
 
 def along_paths(
@@ -228,6 +234,12 @@ def settling(
     return measure(f"the gap of {what} to its limit for n to infinity", points, gap)
 
 
+def named(verdict: Verdict, what: str) -> Verdict:
+    """The same verdict, whose exponents say what they are of."""
+    said = {f"{key} in {what}" if key.startswith("exponent of") else key: v for key, v in verdict.details.items()}
+    return replace(verdict, details=said)
+
+
 def ordered(
     lab: Laboratory,
     what: str,
@@ -245,23 +257,24 @@ def ordered(
     the same with the limit taken out. What both routes are compared by is `routes`, where the reading is an inverse that a
     narrow network can make as large as it likes.
     """
-    verdict, top = two_routes(lab, routes or read, part), 0.0
+    verdict, top = two_routes(lab, routes or read, part), {}
     if verdict.as_stated != HOLDS:  # the reading is not that of the network: no order of it is of interest
         return verdict
     for name, seen in largest(lab, what, along, read, part).items():
-        top = max(top, float(seen.values.max()))
+        top[f"largest ratio of {what}, along {name}"] = float(f"{seen.values.max():.4g}")
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
-        found = seen.order(name, 0, kind, "zero" if name == "c0" else "infinity")
+        found = named(seen.order(name, 0, kind, "zero" if name == "c0" else "infinity"), what)
         if name in SIZES and found.as_stated == UNDECIDED:
-            found = settling(lab, what, path(lab, name), read, part).order(name, 0, "O")
-        verdict = verdict & found
+            gap = settling(lab, what, path(lab, name), read, part)
+            found = named(gap.order(name, 0, "O"), gap.what)
+        verdict = verdict & found.averaging(lab.draw.seeds(SEEDS))
     if kind == "Theta":
         turned = ordered(
             lab, f"1 over {what}", lambda r: 1 / np.asarray(read(r)), "O", along, part, why, routes or read
         )
         verdict = verdict & turned
-    return verdict.with_constants(**{f"largest ratio of {what}": float(f"{top:.4g}")}).adding(why_measured=why)
+    return verdict.with_constants(**{f"largest ratio of {what}": max(top.values())}).adding(why_measured=why, **top)
 
 
 def likely(
@@ -270,12 +283,14 @@ def likely(
     event: Callable[[Any], Any],
     read: Reader,
     part: Callable[[Any], Any],
+    limits: tuple[Any, str],
     along: Sequence[str] = (),
     why: str = WHY_MEASURED,
 ) -> Verdict:
     """An event has high probability at the base point: seeds are doubled until the interval decides.
 
-    At each point of the paths `along` it is seen in all of twenty networks.
+    At each point of the paths `along` it is seen in all of twenty networks. `limits` are what the event compares with,
+    and the reason for it.
     """
     point, verdict = base(lab), two_routes(lab, read, part)
     if verdict.as_stated != HOLDS:
@@ -285,7 +300,7 @@ def likely(
         runs = [ensemble(lab, N, L, scale_at(point), seeds[k : k + SEEDS], TAUS) for k in range(0, len(seeds), SEEDS)]
         return [bool(event(part(run))) for group in runs for run in group]
 
-    verdict = with_high_probability(what, point, trial, lab.draw) & verdict
+    verdict = with_high_probability(what, point, trial, lab.draw).within(*limits) & verdict
     if set(along) & set(SIZES):
         verdict = verdict & same_limit(lab, read, part)
 
@@ -293,7 +308,8 @@ def likely(
         return float(np.mean([bool(event(part(run))) for run in networks(lab, p)]))
 
     seen = along_paths(lab, f"the share of networks in which {what}", along, share) if along else {}
-    for one in seen.values():
+    for name, one in seen.items():
+        one = Measurement(f"{one.what}, along {name}", one.points, one.values)
         verdict = verdict & one.between(0.95, 1, "at most one of twenty networks is an exception")
     return verdict.adding(why_measured=why)
 
@@ -309,17 +325,30 @@ def always(
     along: Sequence[str] = ("m",),
     why: str = WHY_MEASURED,
 ) -> Verdict:
-    """All readings of twenty networks at each point of the paths lie between two numbers that have a reason."""
+    """All readings lie between two numbers that have a reason.
+
+    Of forty networks at the first point, of which 40 of 40 decide, and of twenty at each point of the paths.
+    """
     verdict = two_routes(lab, read, part)
     if verdict.as_stated != HOLDS:
         return verdict
+
+    def ends(point: Point, group: int = 0) -> list[list[float]]:
+        rows = [np.asarray(read(part(run)), dtype=float) for run in networks(lab, point, group)]
+        return [[float(row.min()) for row in rows], [float(row.max()) for row in rows]]
+
+    first = path(lab, along[0])[0]
+    groups = [ends(first, group) for group in range(2)]
+    seeds = lab.draw.seeds(2 * SEEDS)
+    for k, side in enumerate(("smallest", "largest")):
+        many = Measurement(f"the {side} {what}, 40 networks", [first], [[*groups[0][k], *groups[1][k]]], seeds)
+        verdict = verdict & many.between(low, high, because)
     for name in along:
         if name in SIZES:
             verdict = verdict & same_limit(lab, read, part)
         points = path(lab, name)
-        rows = [[np.asarray(read(part(run)), dtype=float) for run in networks(lab, point)] for point in points]
-        ends = [[min(float(x.min()) for x in row), max(float(x.max()) for x in row)] for row in rows]
-        for k, side in ((0, "smallest"), (1, "largest")):
-            seen = Measurement(f"the {side} {what}", points, [end[k] for end in ends])
+        found = [ends(point) for point in points]
+        for k, (side, most) in enumerate((("smallest", min), ("largest", max))):
+            seen = Measurement(f"the {side} {what}, along {name}", points, [most(end[k]) for end in found])
             verdict = verdict & seen.between(low, high, because)
     return verdict.adding(why_measured=why)

@@ -24,7 +24,7 @@ from .common_start import certainly
 from .part_b_c_system import level_zero
 
 LOGS = "log(2nLd m m_1/delta) for what the tilde hides"
-EVENTS = "on the events of D.1, D.3, D.7, D.8, E.5"
+EVENTS = "on the events of D.1, D.3-D.5 (corrected), D.7, D.8, E.5"
 CONSTANT = 100  # what O and Theta may hide here: T_1 = 40 and |G| <= 21 up to then are constants of the statements
 
 
@@ -67,6 +67,7 @@ def others(c: Cell, x: Bounds, factor: flint.arb, root: flint.arb) -> flint.arb:
     "Radius of keys and queries",
     kind="definition",
     where="Definition E.1",
+    source="damaged",
     hypotheses=PHASES,
     uses=["C.4"],
     statement=r"R_K=\max_{i,j}|\mu_i^\top W_K^{(t)\top}W_K^{(t)}\mu_j-\mu_i^\top W_K^{(0)\top}W_K^{(0)}\mu_j|,\quad R_Q\ \text{likewise}",
@@ -96,6 +97,7 @@ def phase_one_parts(lab: Laboratory) -> dict[str, Verdict]:
     "Phase 1",
     kind="definition",
     where="Definition E.2",
+    source="damaged",
     hypotheses=PHASES,
     uses=["E.1"],
     statement=r"T_1=\min\{t',\tfrac{C_{T_1}}{\sigma_1^2mm_1}\}:\ \max_{\mu\le3}|\Delta w_j^\top W_V\mu|\le R<O(\tfrac1{m_1}),\ \max_{\mu>3}|\Delta w_j^\top W_V\mu|\le O(\tfrac Rn+\tfrac R{\sqrt m}),\ |\Delta A|\le R_S\le O(\tfrac1{m\sqrt m}),\ R_K,R_Q\le\widetilde O(\sigma_0^2\sqrt m)",
@@ -116,6 +118,7 @@ def softmax_gain(c: Cell, x: Bounds) -> flint.arb:
     "Change of the softmax",
     kind="order",
     where="Proposition E.3",
+    source="damaged",
     parts=("R_P",),
     hypotheses=PHASES,
     uses=["E.2", "G.2"],
@@ -145,6 +148,7 @@ def start_part(c: Cell, x: Bounds) -> bool:
     "Neurons on mixed values move little",
     kind="order",
     where="Lemma E.7",
+    source="damaged",
     parts=("bound",),
     hypotheses=PHASES,
     uses=["E.2", "E.3"],
@@ -194,6 +198,7 @@ def change_below_start(lab: Laboratory) -> Verdict:
     "Value Gram matrix in phase 1",
     kind="order",
     where="Lemma E.9",
+    source="damaged",
     parts=("rate", "change", "products", "norms"),
     hypotheses=PHASES,
     uses=["C.3", "E.7", "E.8"],
@@ -221,6 +226,7 @@ def value_change(lab: Laboratory) -> dict[str, Verdict]:
     "Second small term in phase 1",
     kind="order",
     where="Corollary E.10",
+    source="damaged",
     parts=("bound",),
     hypotheses=PHASES,
     uses=["E.9", "D.3"],
@@ -242,6 +248,7 @@ def cross_ratio(c: Cell, x: Bounds) -> flint.arb:
     "First small term in phase 1",
     kind="order",
     where="Lemma E.11",
+    source="damaged",
     parts=("bound",),
     hypotheses=PHASES,
     uses=["E.5", "E.12", "E.11-proof"],
@@ -300,6 +307,7 @@ def mixed_size(c: Cell, x: Bounds) -> flint.arb:
     "Correlations of neurons in phase 1",
     kind="order",
     where="Proposition E.12",
+    source="damaged",
     parts=("rate", "change"),
     hypotheses=PHASES,
     uses=["C.2", "E.7", "D.5"],
@@ -318,6 +326,7 @@ def correlation_change(lab: Laboratory) -> dict[str, Verdict]:
     "Norms of neurons in phase 1",
     kind="order",
     where="Corollary E.13",
+    source="damaged",
     parts=("change",),
     hypotheses=PHASES,
     uses=["E.12"],

@@ -15,9 +15,10 @@ from ..laboratory import Laboratory
 from ..special.phase_one_bounds import DELTA, Bounds, Cell, Start
 from ..special.phase_one_bounds import HALF as ROOT
 from ..special.phase_one_bounds import T1 as T_ONE
+from ..special.sample_sums import Sums, irrelevant_sums
 from .book import book
 from .common_hypotheses import NEURONS, PHASES
-from .common_runs import ALL, always, likely, phase_one
+from .common_runs import ALL, SIZES, always, likely, phase_one
 from .part_e2_terms import (
     CONSTANT,
     EVENTS,
@@ -30,8 +31,13 @@ from .part_e2_terms import (
     phase_one_parts,
     score_speed,
 )
+from .part_e3_half_way import RIGHT
 
 END_TRIED = "tried: |G| <= 7 and beta are certified up to T_1 (E.26); the lower ends need dG(mu1) > 0 and R > 1 from T_0.5 on, which is E.19, measured"
+QUARTER = (
+    {"low": 0.5},
+    "a constant of Omega(1): less than a third of G_1 and -G_3 at T_1 from zero, 1.76 and 1.83 at the least n, 24",
+)
 THEOREM_TRIED = (
     "tried: bullet three is certified; bullets one, two and four are those of E.27, whose lower ends rest on E.19"
 )
@@ -42,6 +48,7 @@ THEOREM_TRIED = (
     "All items of phase 1 hold up to its end",
     kind="order",
     where="Theorem E.26",
+    source="damaged",
     parts=tuple(ITEMS),
     hypotheses=(*PHASES, NEURONS),
     uses=["E.2", "E.14", "E.15", "E.17", "E.23", "E.25"],
@@ -72,16 +79,20 @@ def beta_bounds(c: Cell, x: Bounds) -> bool:
     hypotheses=PHASES,
     uses=["E.14", "E.15", "E.19", "E.20", "E.20-use", "E.26", "D.7", "Beyond.level3"],
     statement=r"t=T_1:\ y_iF_i=\Theta(1)\ \forall i;\ G(\mu_1),G(\mu_2),-G(\mu_3)=\Theta(1);\ G(\mu)=\widetilde O(\sigma_0\sigma_1\sqrt{mm_1})\ \forall\mu\in\mathcal R;\ \sum_{j_1,j_2}\langle a_{j_1}w_{j_1},a_{j_2}w_{j_2}\rangle=\Theta(\sigma_1^2mm_1)",
-    reading="Networks at tau = 40; the tilde of the third is 1/c_0, a power of the logarithm by Condition 1; beta on the events of D.3 and E.5.",
+    reading="Networks at tau = 40; the third's tilde is 1/c_0, polylogarithmic by Condition 1, along n, L for means over samples; beta on the events of D.3 and E.5.",
 )
 def end_of_phase_one(lab: Laboratory) -> dict[str, Verdict]:
     """Values at T_1 over all parameters; beta by the bootstrap."""
 
-    def irrelevant(run: Any) -> float:
+    def over_order(run: Any, words: np.ndarray) -> float:
         unit = run.scale.sigma0 * run.scale.sigma1 * np.sqrt(float(run.scale.m) * run.scale.m1)
-        c0 = run.scale.sigma0 * np.sqrt(run.L * float(run.scale.m))
-        words = np.abs(run.G[-1, 3:]).max() if run.G.shape[1] > 3 else 0.0
-        return float(words / unit * c0)
+        return float(np.abs(words).max() / unit * run.scale.sigma0 * np.sqrt(run.L * float(run.scale.m)))
+
+    def irrelevant(run: Any) -> float:
+        return over_order(run, run.G[-1, 3:])
+
+    def sample_means(run: Any) -> np.ndarray:
+        return np.asarray(irrelevant_sums(run)[-1] / (run.tokens >= 3).sum(axis=1))
 
     because = "constants of the order at T_1 = 40: no |G| exceeds 7, since the rates are at most 1/6"
     return {
@@ -98,6 +109,17 @@ def end_of_phase_one(lab: Laboratory) -> dict[str, Verdict]:
             TILDE,
             phase_one,
             ("m", "m1", "c0"),
+            END_TRIED,
+        )
+        & always(
+            lab,
+            "|mean of G over the irrelevant words of a sample|, times c_0, over the order",
+            lambda r: over_order(r, r.rest[-1] / (r.L - r.has.sum(axis=1)) if isinstance(r, Sums) else sample_means(r)),
+            0,
+            2,
+            TILDE,
+            phase_one,
+            SIZES,
             END_TRIED,
         ),
         "beta": certain(lab, beta_bounds, low=0.9, high=1.1),
@@ -127,6 +149,7 @@ def theorem_parts(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: (signals(r) > 0.5).all(),
             signals,
             phase_one,
+            QUARTER,
             ALL,
             THEOREM_TRIED,
         ),
@@ -136,6 +159,7 @@ def theorem_parts(lab: Laboratory) -> dict[str, Verdict]:
             lambda r: (r.margins[-1] > 0.1).all(),
             lambda r: r.margins[-1],
             phase_one,
+            RIGHT,
             ALL,
             THEOREM_TRIED,
         ),
@@ -160,6 +184,7 @@ def theorem_parts(lab: Laboratory) -> dict[str, Verdict]:
     "Phase 1 (formal)",
     kind="order",
     where="Theorem E.28",
+    source="damaged",
     parts=BULLETS,
     hypotheses=PHASES,
     uses=["E.9", "E.12", "E.23", "E.25", "E.27"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 
 import sympy as sp
 
@@ -86,6 +87,14 @@ MIDDLE = Hypothesis(
         p["S2"] + p["S3"] + p["S4"] - p["S1"] - (p["S1"] - p["S2"]),
         3 * (p["S1"] - p["S2"]) - (p["S2"] + p["S3"] + p["S4"] - p["S1"]),
     ),
+)
+
+
+NEARLY = Fraction(1, 10)
+CLOSE = Hypothesis(
+    "epsilon is small",
+    r"\Big|\tfrac{S_1-S_3}{S_1-S_2}-1\Big|\le\tfrac1{10}",
+    lambda p: (p["S1"] - p["S2"]) / 10 - abs(p["S2"] - p["S3"]),
 )
 
 
@@ -181,8 +190,9 @@ def opaque(lab: Laboratory, nodes: list[Node]) -> list[Node]:
     kind="identity",
     origin="proof",
     where="Proof of Lemma F.6, Equation (16) and the quadratic after it",
+    source="damaged",
     parts=("R is -dG(mu3)/dG(mu1)", "Eq. (16)", "quadratic"),
-    hypotheses=(),
+    hypotheses=(ORDERED, CLOSE),
     uses=["Eq.15", "F.6-proof/rates"],
     expect="fails",
     statement=r"\dot R\ge0\iff\text{(16)},\ \text{rearranged as}\ aR^2+bR+c\ge0,\ a=A_1+A_2,\ b=A_3+A_4-A_1,\ c=-A_2-(1\pm\varepsilon)A_3-(2\pm\varepsilon)A_1,\ A_c=\sum_{I_c}g'(F_i),\ \big|\tfrac{S_1-S_3}{S_1-S_2}-1\big|\le\varepsilon",
@@ -201,15 +211,15 @@ def quadratic(lab: Laboratory) -> dict[str, Verdict]:
     exact, right, short = opaque(lab, [R * rhs["G_1"] + rhs["G_3"], rate - a - b - c, lost])
     positive = ("g1", "g2", "g3", "g4")
     full = identity({"gap": right}, positive=positive).proving("both sides times (S_1 - S_2)^2, which is positive")
-    state, margins = (2.1, 1.9, -2.5), (1.5, 0.4, 0.6, 2.5)  # G, and y F on the four classes
+    state, margins = (2.03, 1.97, -2.5), (1.5, 0.47, 0.53, 2.5)  # G, and y F on the four classes
     g = [1 / (1 + math.exp(u)) for u in margins]
     s1, s2, s3, s4 = g[0] / 2, g[1] / 6, g[2] / 6, g[3] / 6
     ratio, near = (s2 + s3 + s4 - s1) / (s1 - s2), (s1 - s3) / (s1 - s2)
     sentence = (
-        f"at G = {state} (n to infinity) R is {ratio:.3g} and r is {near:.3g}: the quadratic with the printed b is "
+        f"at G = {state} (n to infinity, all hypotheses hold) R is {ratio:.3g} and r is {near:.3g}: the quadratic with the printed b is "
         f"{(near - 1) * s1 * (1 - g[0]) * ratio:.2g} n larger than (16) says"
     )
-    point = {f"g{c}": float(f"{value:.4g}") for c, value in zip((1, 2, 3, 4), g, strict=True)}
+    point = {f"S{c}": float(f"{value:.4g}") for c, value in zip((1, 2, 3, 4), (s1, s2, s3, s4), strict=True)}
     printed = identity({"gap": short}, positive=positive).witnessed(sentence, point)
     fixed = r"b=A_3+A_4-(1\pm\varepsilon)A_1"
     why = "the coefficient of A_1 R is r = 1 +- epsilon, as in c; epsilon is small and nothing else changes"

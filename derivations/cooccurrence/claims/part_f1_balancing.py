@@ -12,7 +12,7 @@ from odesys import Hypothesis, Node, Verdict, combine_verdicts, decided, from_sy
 
 from ..laboratory import Laboratory
 from .book import NUMBERS, book
-from .part_f1_algebra import BALANCED, ORDERED, S1, S2, S3, S4, limit_rates, opaque
+from .part_f1_algebra import BALANCED, CLOSE, MIDDLE, NEARLY, ORDERED, S1, S2, S3, S4, limit_rates, opaque
 
 
 def _coefficients(lab: Laboratory) -> dict[str, Node]:
@@ -149,12 +149,6 @@ def class_rates(lab: Laboratory) -> dict[str, Verdict]:
     return {name: seen[name].proving(step) for name in ("I_1", "I_2", "I_3")} | {"I_4": wrong}
 
 
-NEARLY = Fraction(1, 10)
-CLOSE = Hypothesis(
-    "epsilon is small",
-    r"\Big|\tfrac{S_1-S_3}{S_1-S_2}-1\Big|\le\tfrac1{10}",
-    lambda p: (p["S1"] - p["S2"]) / 10 - abs(p["S2"] - p["S3"]),
-)
 LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambda p: p["yF"] - math.log(10))
 
 
@@ -164,6 +158,7 @@ LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambd
     kind="inequality",
     origin="proof",
     where="Proof of Lemma F.6, b/a and the root R*",
+    source="damaged",
     parts=("b/a", "the root"),
     hypotheses=(ORDERED, CLOSE, LATE),
     uses=["Eq.16"],
@@ -209,6 +204,75 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
+ALIKE = "by F.2 with ratios up to 2 inside a class, so that S^2 <= N sum g^2 <= 9/8 S^2 for a class of N samples"
+
+
+@book.claim(
+    "F.6-root/b",
+    "Both displays of b/a",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma F.6, -b/(2a) >= -1/4 and the display after it",
+    source="damaged",
+    parts=("-b/(2a)", "b/a"),
+    hypotheses=(ORDERED, CLOSE, LATE, MIDDLE),
+    uses=["Eq.14", "F.2"],
+    insensitive=NUMBERS,
+    statement=r"-\tfrac b{2a}\ge-\tfrac14,\quad\big|\tfrac ba\big|\le(1+O(\max_ie^{-y_iF_i}))\max\Big(\tfrac{S_1-S_3}{S_1+S_2},\tfrac{S_4}{S_1+S_2}\Big)",
+    reading="The printed b, R in [1, 3] as the proof says, epsilon and max exp(-yF) at most 1/10, g_i/g_j <= 2 in a class; bars are read in; constant 8.",
+)
+def middle_coefficient(lab: Laboratory) -> dict[str, Verdict]:
+    """2|A_3| + 2|A_4| <= 3|A_1| + |A_2|, and |b| against the larger of S_1 - S_3 and S_4: sums of nonnegative terms."""
+    s4, p, q, k, u = sp.symbols("S4 p q k u", nonnegative=True)
+    orders = {
+        "S_2 is larger": (s4 + p + q + k, s4 + p + q, s4 + q, s4),
+        "S_3 is larger": (s4 + p + q + k, s4 + q, s4 + p + q, s4),
+    }
+    quarter = {}
+    for name, (one, two, three, four) in orders.items():
+        unit = 22 * (one + u)  # the 1 of 1 - N S, in units of n: g <= 1/11 on I_1 gives S_1 <= 1/22
+        least = 3 * (one * unit - 2 * NINE_EIGHTHS * one**2) + two * unit - 6 * NINE_EIGHTHS * two**2
+        most = 2 * (three * unit - 6 * three**2) + 2 * (four * unit - 6 * four**2)
+        quarter[name] = _at_most(name, sp.expand(most), sp.expand(least), {})
+    steps = (
+        "with -A_c = S_c - sum g^2 and g <= exp(-yF)/(1 + exp(-yF)) <= 1/11, in units of n: -A_1 >= S_1 (1 - 9/4 S_1), "
+        "-A_2 >= S_2 (1 - 27/4 S_2), -A_3 <= S_3 (1 - 6 S_3), -A_4 <= S_4 (1 - 6 S_4), " + ALIKE,
+        "3|A_1| + |A_2| - 2|A_3| - 2|A_4| with 1 = 22 (S_1 + u), u >= 0, has no negative coefficient in the differences of the order",
+    )
+    return {
+        "-b/(2a)": combine_verdicts(quarter).proving(*steps).assuming("g_i/g_j <= 2 inside a class (F.2)"),
+        "b/a": _quotient_bound(),
+    }
+
+
+NINE_EIGHTHS = sp.Rational(9, 8)
+
+
+def _quotient_bound() -> Verdict:
+    """|b| <= max(S_1 - S_3, S_4) + d S_1, S_1 <= 49/9 (S_1 - S_3), |a| >= (1 - d)(S_1 + S_2)."""
+    s1, s3, s4, d, D, e, f, q, h = sp.symbols("S1 S3 S4 d D e f q h", nonnegative=True)
+    w1, w3, w4, u1, u3, u4, v1, v3 = sp.symbols("w1 w3 w4 u1 u3 u4 v1 v3", nonnegative=True)
+    third = 4 * D - s4 - f  # R <= 3 is 4 (S_1 - S_2) >= S_3 + S_4
+    bounds = {
+        "b from above": (w1 * s1 - w3 * s3 - w4 * s4, s1 - s3 + d * s3, {w1: 1 - u1, w3: 1 - d + v3}),
+        "b from below": (
+            w3 * s3 + w4 * s4 - w1 * s1,
+            s4 + d * s1,
+            {w3: 1 - u3, w4: 1 - u4, w1: 1 - d + v1, s1: s3 + q},
+        ),
+        "S_1": (s1, sp.Rational(49, 9) * (s1 - s3), {s1: third + sp.Rational(9, 10) * D + e, s3: third}),
+        # (1 + 49/9 d) <= (1 + 8 d)(1 - d), times 1 = 10 (d + h): d is at most 1/10
+        "constant": (8 * d**2, sp.Rational(14, 9) * d * 10 * (d + h), {}),
+    }
+    found = combine_verdicts({name: _at_most(name, *sides) for name, sides in bounds.items()})
+    steps = (
+        "with A_c = -w_c S_c, 1 - d <= w_c <= 1: |b| <= max(S_1 - S_3, S_4) + d S_1",
+        "S_1 - S_3 >= 9/10 (S_1 - S_2) by epsilon <= 1/10, and 4 (S_1 - S_2) >= S_3 + S_4 by R <= 3: S_1 <= 49/9 (S_1 - S_3)",
+        "|a| >= (1 - d)(S_1 + S_2), and (1 + 49/9 d)/(1 - d) <= 1 + 8 d for d <= 1/10",
+    )
+    return found.proving(*steps).with_constants(C=8)
+
+
 def _at_corners(form: sp.Expr, moving: tuple[sp.Symbol, ...], ends: list[tuple[Fraction, Fraction]]) -> bool:
     """Linear in each moving symbol, and at all corners without a negative coefficient in the nonnegative ones."""
     rest, count = sorted(form.free_symbols - set(moving), key=str), len(moving)
@@ -251,6 +315,7 @@ def _all_nonnegative(node: Node, mapping: dict[str, sp.Expr]) -> Verdict:
     kind="identity",
     origin="proof",
     where="Proof of Lemma F.5, the equality of both sides of (12) and the display of S_2/S_3",
+    source="damaged",
     parts=("equality", "fixed ratio"),
     hypotheses=(ORDERED, BALANCED),
     uses=["Eq.12"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from odesys import HOLDS, Hypothesis, Node, Verdict, decided, graph, identity, s
 from ..laboratory import Laboratory
 from .book import NUMBERS, book, on_toy, toy_forces, toy_gram
 from .common_hypotheses import PHASES
-from .common_runs import ALL, late, likely, phase_two
+from .common_runs import ALL, SIGN, late, likely, phase_two
 
 # ---- signs -------------------------------------------------------------------------------------------------------
 
@@ -47,7 +48,11 @@ def _value_signs(lab: Laboratory, wanted: dict[tuple[int, int], int]) -> dict[st
                 return np.asarray(row / np.abs(row).max())
 
             what = f"the rate of values {i + 1}{j + 1} has its sign at every recorded time"
-            form = form & likely(lab, what, lambda r, rate=rate: (rate(r) > 0).all(), rate, phase_two, ALL, CONDITIONAL)  # type: ignore[misc]
+
+            def positive(run: Any, rate: Callable[[Any], np.ndarray] = rate) -> bool:
+                return bool((rate(run) > 0).all())
+
+            form = form & likely(lab, what, positive, rate, phase_two, SIGN, ALL, CONDITIONAL)
         else:
             form = form & decided(found == sign, {"sign": found})
         parts[f"{i + 1}{j + 1}"] = form

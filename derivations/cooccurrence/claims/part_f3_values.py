@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Verdict, equal, graph, measure, sym
+from odesys import Verdict, equal, graph, over_seeds, sym
 
 from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
@@ -53,6 +53,7 @@ def beta_change(run: Any) -> np.ndarray:
     "Change of the summed correlations",
     kind="order",
     where="Corollary F.9",
+    source="damaged",
     parts=("change",),
     hypotheses=PHASES,
     uses=["F.4", "F.8"],
@@ -92,6 +93,7 @@ def beta_in_time(lab: Laboratory) -> dict[str, Verdict]:
     "Value Gram matrix in phase 2",
     kind="order",
     where="Lemma F.11",
+    source="damaged",
     parts=("identity", "change"),
     hypotheses=PHASES,
     uses=["C.3", "F.8", "F.1"],
@@ -121,6 +123,7 @@ def value_change_late(lab: Laboratory) -> dict[str, Verdict]:
     "The gradient of W is small",
     kind="order",
     where="Corollary F.12",
+    source="damaged",
     parts=("o(1/L)",),
     hypotheses=PHASES,
     uses=["E.9", "F.11"],
@@ -150,6 +153,7 @@ OWN_SAMPLE = "tried: an irrelevant word moves with g of its own sample over n, a
     "Irrelevant words in phase 2",
     kind="order",
     where="Lemma F.14",
+    source="damaged",
     parts=("rate", "change"),
     hypotheses=PHASES,
     uses=["C.1", "F.1", "F.2", "E.9", "F.11", "F.8", "Beyond.level3"],
@@ -162,13 +166,12 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     def rate(run: Any) -> np.ndarray:
         return late(run, np.abs(run.G_rate[:, 3:]).max(axis=1) * run.n / run.loss)
 
-    def change(p: Any) -> float:
-        runs = sampled_sums(lab, p["n"], p["L"], scale_at(p), lab.draw.seeds(SEEDS), (0.0, T1, p["tau"]))
-        moved = max(float(np.abs(r.G[2, 3:] - r.G[1, 3:]).max()) for r in runs)
-        return moved * p["n"] / np.log(p["tau"])
+    def change(p: Any, seeds: tuple[int, ...]) -> list[float]:
+        runs = sampled_sums(lab, p["n"], p["L"], scale_at(p), seeds, (0.0, T1, p["tau"]))
+        return [float(np.abs(r.G[2, 3:] - r.G[1, 3:]).max()) * p["n"] / np.log(p["tau"]) for r in runs]
 
     points = [{**p, "tau": 1e6} for p in (*path(lab, "n")[:6], *path(lab, "L")[:4])]
-    seen = measure("n |G - G(T_1)| / log(tau) on irrelevant words", points, change)
+    seen = over_seeds("n |G - G(T_1)| / log(tau) on irrelevant words", points, change, lab.draw.seeds(2 * SEEDS))
     return {
         "rate": ordered(lab, "n |dG/dtau| / loss", rate, along=ALL, part=phase_two, why=OWN_SAMPLE),
         "change": (seen.between(0, 31.5, THIRTY) & as_derived(lab, points[0], 1e6)).adding(why_measured=OWN_SAMPLE),
@@ -180,6 +183,7 @@ def irrelevant_late(lab: Laboratory) -> dict[str, Verdict]:
     "Irrelevant part of the output",
     kind="order",
     where="Corollary F.15",
+    source="damaged",
     parts=("bound",),
     hypotheses=(*PHASES, TIED),
     uses=["F.3", "F.14", "F.1", "Beyond.level3"],

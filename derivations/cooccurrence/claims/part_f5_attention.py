@@ -20,6 +20,8 @@ from .common_runs import (
     ALL,
     LAST,
     M1,
+    SEEDS,
+    SIGN,
     SIZES,
     T1,
     TAUS,
@@ -28,6 +30,7 @@ from .common_runs import (
     late,
     likely,
     logarithm,
+    named,
     networks,
     ordered,
     path,
@@ -79,7 +82,8 @@ def softmax_sizes(lab: Laboratory, key: int) -> Verdict:
         return found
     what = "m times the rate of p over loss sigma_0^2 m / L^2"
     for name in SIZES:
-        found = found & settling(lab, what, path(lab, name), read, phase_two).order(name, 0, "O")
+        gap = settling(lab, what, path(lab, name), read, phase_two)
+        found = found & named(gap.order(name, 0, "O"), gap.what).averaging(lab.draw.seeds(SEEDS))
     return found & always(lab, what, read, least / 2, 2 * most, SETTLED, along=SIZES, why=LEADING)
 
 
@@ -105,13 +109,14 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
         lambda r: (attention_speed(r, key) > 0).all(),
         lambda r: attention_speed(r, key),
         phase_two,
+        SIGN,
         ALL,
         LEADING,
     )
     right = right & softmax_sizes(lab, key)
     fixed = r"\partial_tp=\pm\tfrac1m\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}"
     why = "a score is divided by sqrt(m) once more inside the softmax, as the proof has it"
-    printed = found.order("m", -0.5)
+    printed = found.order("m", -0.5).averaging(lab.draw.seeds(SEEDS))
     ends = [(float(p["m"]), float(v) * float(p["m"]) ** 0.5) for p, v in zip(points, found.values[:, 0], strict=True)]
     sentence = (
         f"at n = 30, L = 4 (all hypotheses hold) the rate over its printed order is {ends[0][1]:.2g} at m = {ends[0][0]:.2g} and "
@@ -127,12 +132,13 @@ def softmax_order(lab: Laboratory, key: int) -> Verdict:
     "Softmax in phase 2",
     kind="order",
     where="Corollary F.17",
+    source="damaged",
     parts=("target words", "common word", "irrelevant words", "largest change"),
     hypotheses=PHASES,
     uses=["F.16", "G.1", "G.2"],
     expect="fails",
     statement=r"\partial_tp_{q\leftarrow\mu,k\leftarrow\nu}=\tfrac1{\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2},\ \partial_tp_{q\leftarrow\mu,k\leftarrow\mu_3}=-(\text{same}),\ |\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1{n\sqrt m}\widetilde\Theta(\hat{\mathcal L}\sigma_0^2m)\tfrac1{L^2}+\widetilde O(\tfrac1{L\sqrt m}\hat{\mathcal L}\sigma_0^2\sqrt m),\ \max|p^{(t,i)}_{l_1,l_2}-p^{(0,i)}_{l_1,l_2}|\le O(\tfrac1{L^2})",
-    reading="Networks to tau = 10^3; along n, L at infinite width, change by a bound far below 1, compared at n = 30, L = 4; display 3 as printed.",
+    reading="Networks to tau = 10^3; along n, L at infinite width, display 3 as means over samples, change by a bound compared at n = 30, L = 4.",
 )
 def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
     """The four statements."""
@@ -168,7 +174,7 @@ def softmax_late(lab: Laboratory) -> dict[str, Verdict]:
         )
         & always(
             lab,
-            "rate over 4/L times the second term and log(tau)",
+            "rate, mean over the irrelevant words of a sample, over 4/L times the second term and log(tau)",
             in_sample,
             0,
             REACH,
@@ -220,7 +226,16 @@ def mean_term(lab: Laboratory) -> Verdict:
 
     fixed = r"|\partial_tp_{q\leftarrow\mu,k\leftarrow\gamma}|\le\tfrac1m\widetilde O(\hat{\mathcal L}\sigma_0^2m)\big(\tfrac1{L^3}+\tfrac1{nL^2}\big)+\widetilde O\big(\tfrac1{Lm}\hat{\mathcal L}\sigma_0^2\sqrt m\big)"
     why = "the first display of the same proof has the mean over the keys, 1/L^2; p times it is the lost 1/L^3, and nothing that follows uses the third"
-    held = always(lab, "rate over its corrected order and log(tau)", right, 0, REACH, THREE_KEYS, along=ALL, why=ROWS)
+    held = always(
+        lab,
+        "rate, mean over the irrelevant words of a sample, over its corrected order and log(tau)",
+        right,
+        0,
+        REACH,
+        THREE_KEYS,
+        along=ALL,
+        why=ROWS,
+    )
     return printed.correcting(fixed, held, why).blaming("misprint", "lost-mean-in-F.17")
 
 
@@ -233,6 +248,7 @@ THREE_KEYS = "at most three special keys of M times the mean of g over L, and tw
     kind="order",
     origin="proof",
     where="Proof of Corollary F.17, the display for an irrelevant key",
+    source="damaged",
     parts=("rate",),
     hypotheses=PHASES,
     uses=["F.16", "G.1"],
@@ -251,6 +267,7 @@ def irrelevant_key(lab: Laboratory) -> Verdict:
     "Attention does not move the outputs",
     kind="order",
     where="Corollary F.18",
+    source="damaged",
     parts=("o(1)",),
     hypotheses=PHASES,
     uses=["F.17", "F.10", "F.1"],
@@ -278,6 +295,7 @@ def attention_part(lab: Laboratory) -> Verdict:
     "Keys and queries in phase 2",
     kind="order",
     where="Lemma F.19",
+    source="damaged",
     parts=("queries", "keys"),
     hypotheses=PHASES,
     uses=["C.4", "F.16", "F.8", "F.1"],

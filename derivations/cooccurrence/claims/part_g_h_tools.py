@@ -144,6 +144,7 @@ def first_tail() -> Verdict:
     "Norms and products of Gaussian vectors",
     kind="probability",
     where="Lemma H.2",
+    source="damaged",
     parts=("norms", "products"),
     hypotheses=(),
     insensitive=NUMBERS,

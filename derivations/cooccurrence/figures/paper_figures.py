@@ -132,7 +132,7 @@ def figure_1clean(folder: Path, progress: Progress) -> list[Path]:
     net = course(lab, 60, 5, P1, 5, TAUS)
     progress("infinite width", 0.7)
     mean = mean_field_run(lab, 60, 5, P1, 1e4)
-    given = {"n": 60, "L": 5, "m": P1.m, "m1": P1.m1, "c0": 0.1, "C_T1": 20.0, "tau_end": 30.0}
+    given = {"n": 60, "L": 5, "m": P1.m, "m1": P1.m1, "c0": 0.1, "C_T1": 40.0, "tau_end": 50.0}
     events = protocol.mean_field(given).events
     times = {e["name"]: e["time"] for e in events}
     grid = np.geomspace(0.1, 1e4, 300)
@@ -226,7 +226,7 @@ def figure_portrait(folder: Path, progress: Progress) -> list[Path]:
     direction = balancing.hard_margin(system).direction
     slope = float(direction["z"] / direction["x"])
     ax.plot(line, slope * line, "C0--", label=rf"$z={slope:g}\,x$")
-    times = {e["name"]: e["time"] for e in protocol.planar({"L": 5, "tau_end": 100.0, "C_T1": 20.0}).events}
+    times = {e["name"]: e["time"] for e in protocol.planar({"L": 5, "tau_end": 100.0, "C_T1": 40.0}).events}
     for tau in (times["R=1"], times["T_cls"], 100.0):
         point = run.at(tau)
         ax.plot(*point, "o", color="C3", markersize=4)

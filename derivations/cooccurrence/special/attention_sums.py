@@ -11,6 +11,12 @@ Two numbers bound all of it: `reach`, the largest :math:`M=|G(\nu)-F_i/L|` of a 
 integral :math:`P=\int\frac1n\sum g_i\,d\tau`, which is the sum of the changes of G on one irrelevant word of each
 sample. A score divided by the root of m moves by at most :math:`2\sigma_0^2MP/(L\beta)`, a softmax weight by
 :math:`2/L` times that, and a row of :math:`\int\mathcal D` is at most :math:`MP/(\beta\sqrt m)` in sum.
+
+The score of an irrelevant word and a special one moves by two terms. One is by squared norms, through the one sample of
+the irrelevant word: at most :math:`2MQ\,\sigma_0^2m/(n\sqrt mL\beta)` with :math:`Q=\max_i\int g_i\,d\tau`.
+The other is by products of different keys (or queries) at the start, at most c in units
+:math:`\sigma_0^2\sqrt m`, through a row of :math:`\int\mathcal D`: at most
+:math:`2MP\,c\,\sigma_0^2/\beta` (`partner_bounds`).
 """
 
 from __future__ import annotations
@@ -103,3 +109,42 @@ def key_bound(run: Course | Sums, since: float) -> np.ndarray:
     later = run.taus >= since
     change = pulled(run)[later]
     return np.asarray(2 * np.maximum.accumulate(reach(run)[later]) * (change - change[0]))
+
+
+def samples(run: Any) -> float:
+    """n; six samples may stand for n alike."""
+    return run.n / run.own if isinstance(run, Sums) else float(run.n)
+
+
+def partner_units(run: Any) -> tuple[float, float]:
+    """Both terms of the printed order: sigma_0^2 m/(n sqrt(m) L beta) and sigma_0^2/beta."""
+    s = run.scale
+    return s.k0 / (samples(run) * np.sqrt(float(s.m)) * run.L * s.B), s.sigma0**2 / s.B
+
+
+def partner_bounds(run: Any, since: float) -> tuple[np.ndarray, np.ndarray]:
+    """2 M Q and 2 M P since a time: they bound changes of scores with an irrelevant word, term by term."""
+    later = run.taus >= since
+    M = np.maximum.accumulate(reach(run)[later])
+    if isinstance(run, Sums):
+        moved = np.abs((run.rest - run.rest[later][0]) / (run.L - run.has.sum(axis=1)))[later]
+        P = (pulled(run)[later] - pulled(run)[later][0]) / run.own
+    else:
+        moved = np.abs(run.G[later, 3:] - run.G[later][0, 3:])
+        P = pulled(run)[later] - pulled(run)[later][0]
+    return 2 * M * samples(run) * moved.max(axis=1), 2 * M * P
+
+
+def partner_rate_bounds(run: Any) -> tuple[np.ndarray, np.ndarray]:
+    """2 M max g and 2 M mean g, over the loss: the same for rates, (k,)."""
+    M = 2 * reach(run) / run.loss
+    return M * run.g.max(axis=1), M * run.g.mean(axis=1)
+
+
+def start_products(run: Any) -> float:
+    """c: the largest product of two different keys, or queries, at the start over sigma_0^2 sqrt(m)."""
+    largest = 0.0
+    for leaf in ("KK", "QQ"):
+        table = np.abs(run.tables[leaf][0])
+        largest = max(largest, float((table - np.diag(np.diag(table))).max()))
+    return largest / (run.scale.sigma0**2 * np.sqrt(float(run.scale.m)))

@@ -14,10 +14,14 @@ from derivations.cooccurrence.special.attention_sums import (
     attention_pull,
     irrelevant_softmax,
     key_bound,
+    partner_bounds,
+    partner_rate_bounds,
+    partner_units,
     pulled,
     reach,
     softmax_bound,
     softmax_rate,
+    start_products,
 )
 from derivations.cooccurrence.special.ensembles import Sampled, attention_change, ensemble
 from derivations.cooccurrence.special.sample_sums import Sums, limit_sums, mirror, run_sums, sampled_sums, sums_of
@@ -85,3 +89,33 @@ def test_two_target_words_never_part_further_than_their_start_allows() -> None:
         assert (np.diff(gap) <= 1e-6 * gap[0]).all() and gap[-1] < 0.9 * gap[0]
         assert (np.abs(run.G[:, 0] - run.G[:, 1]) <= gap).all()
         assert (np.abs(np.log(run.S[2] / run.S[3])) <= 2 * gap + 1e-9).all()
+
+
+@pytest.mark.parametrize("bounds", [lambda run: partner_bounds(run, 2.0), partner_rate_bounds])
+def test_bounds_with_an_irrelevant_word_are_those_of_path_matrices(pair: Pair, bounds: Callable[[Any], Any]) -> None:
+    wide, sums = pair
+    for own, known in zip(bounds(sums), bounds(wide), strict=True):
+        assert own[1:] == pytest.approx(known[1:], rel=2e-3)
+
+
+def test_bounds_with_an_irrelevant_word_are_above_what_networks_do(pair: Pair) -> None:
+    """Both terms are needed: without the products at the start a pair without a common sample would not move."""
+    wide, _ = pair
+    moved = np.abs(wide.changes["KQ"] - wide.changes["KQ"][1])[1:]
+    one, two = partner_bounds(wide, 2.0)
+    first, second = partner_units(wide)
+    for part in (moved[:, :3, 3:], moved[:, 3:, :3]):
+        assert (part.max(axis=(1, 2)) <= 1.01 * (one * first + two * start_products(wide) * second)).all()
+    words = [int(w) for i in wide.classes[4] for w in wide.tokens[i] if w >= 3]  # none has mu1 in its sample
+    apart = moved[-1, 0, words].max()
+    assert 0 < apart <= 1.01 * two[-1] * start_products(wide) * second
+
+
+def test_many_alike_have_the_bounds_of_one_each() -> None:
+    """Six samples that stand for n alike give the numbers of n samples from zero."""
+    lab, scale = Laboratory(), setting.condition_one(4, 1e16, 16, 6e-4)
+    alike, (each,) = limit_sums(lab, 4, scale, TAUS, 24), run_sums(lab, 24, 4, scale, np.zeros((1, 27)), TAUS)
+    for bounds in (lambda run: partner_bounds(run, 2.0), partner_rate_bounds):
+        for own, known in zip(bounds(alike), bounds(each), strict=True):
+            assert own[1:] == pytest.approx(known[1:], rel=1e-6)
+    assert partner_units(alike) == pytest.approx(partner_units(each))

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from derivations.cooccurrence import setting
-from derivations.cooccurrence.claims import book
+from derivations.cooccurrence.claims import book, common_limit
 from derivations.cooccurrence.claims.common_late import small_items
-from derivations.cooccurrence.claims.common_runs import scale_at
+from derivations.cooccurrence.claims.common_runs import T1, named, scale_at
 from derivations.cooccurrence.laboratory import Laboratory
+from derivations.cooccurrence.parameters import PARAMETERS
 from derivations.cooccurrence.special.enclosed import TURN, planar, trapping, write_crossings
 from derivations.cooccurrence.special.ensembles import (
     LEAVES,
@@ -32,10 +33,12 @@ from derivations.cooccurrence.special.sample_sums import sampled_sums, sums_of
 from derivations.cooccurrence.special.trained_network import trained_sample
 from odesys.errors import OdesysError
 from odesys.papers.laboratory import Part
+from odesys.papers.measurement import Measurement
 from odesys.papers.mutation_runs import mutation_runs, mutation_summary
 from odesys.papers.survival import theorem_lines, with_survival
 from odesys.papers.verification import errata_latex, errata_markdown, verify, write_certificates
 from odesys.terminal import silent
+from odesys.verdicts import measured
 from tests.claim_tables import check_book, check_outcomes
 
 P, C, M = "proof", "certificate", "measurement"
@@ -130,6 +133,7 @@ EXPECTED = {
     "F.6-proof/c": ("holds", P),
     "F.6-proof/rates": ("fails", C),
     "F.6-root": ("holds", P),
+    "F.6-root/b": ("holds", P),
     "F.5-proof": ("fails", C),
     "F.5-bound": ("holds", P),
     "F.13": ("holds", M),
@@ -244,6 +248,7 @@ SOME = (
     "Eq.14",
     "Eq.15",
     "F.6-root",
+    "F.6-root/b",
     "F.5-proof",
     "F.5-bound",
     "F.8-ratio",
@@ -350,6 +355,26 @@ def test_trapping_region() -> None:
 def test_table_of_verdicts(outcomes) -> None:
     check_outcomes(outcomes, EXPECTED, [id for id in EXPECTED if id not in FULL])
     json.dumps([o.as_json() for o in outcomes], allow_nan=False)
+
+
+@pytest.mark.nightly
+def test_measured_claims_say_what_decides_them(outcomes) -> None:
+    """Every measured claim says its limit, never that of a check of the program; random starts say their seeds."""
+    seen = {o.claim.id: o.as_json() for o in outcomes if o.claim.judged and str(o.verdict.evidence) == M}
+    for id, found in seen.items():
+        leaves = [part for part in found["parts"] if part["evidence"] == M] or [found]
+        for leaf in leaves:
+            limit = leaf["tolerance"]
+            texts = [] if limit is None else [each["because"] for each in (limit, *limit.get("beside", ()))]
+            assert not any("integrations have a relative tolerance" in text for text in texts), id
+            assert limit is not None or leaf["seeds"] is not None, id
+        assert found["regime"]["where"] == "inside", id
+    assert seen["E.27"]["proof"] is None and seen["Thm.3.1"]["parts"][0]["tolerance"]["value"] == {"low": 0.5}
+    for id in ("E.21", "E.27", "F.12", "F.14", "F.17", "F.18", "F.19", "E.19-proof/d", "F.5", "F.7", "Thm.3.3"):
+        assert seen[id]["seeds"] is not None, id
+        passed = seen[id]["seeds"]["passed"]
+        assert passed == 40 or id == "F.12", id  # F.12 is an exponent of the largest of twenty
+    assert seen["F.17-proof"]["corrected"]["seeds"]["passed"] == 40
 
 
 @pytest.mark.nightly
@@ -490,6 +515,26 @@ def test_some_reads_and_what_mutations_change(some) -> None:
     assert changed["G"] == {"aWV", "level 3"}
     assert {"level 3", "score rates"} <= changed["wide"], "a limit that does not exist counts as changed"
     assert all(book.mutations.values()) and not any(Laboratory().changes(part) for part in parts.values())
+
+
+def test_phase_one_ends_at_one_time() -> None:
+    """Simulations end phase 1 where the claims do: at tau = 20 bullet four of Theorem 3.2 is false at n = 24."""
+    assert {p.name: p.default for p in PARAMETERS}["C_T1"] == T1
+    early, end = (common_limit.level_three(Laboratory(), 24, 4, tau).at(tau)[:2] for tau in (20.0, T1))
+    assert early.sum() > 0 > end.sum(), "G(mu1) + G(mu3)"
+
+
+def test_a_check_of_the_program_is_no_limit_of_a_claim() -> None:
+    fine, broken = (common_limit.checked("gap", gap, 1e-5, "two integrations") for gap in (1e-8, 1e-3))
+    assert fine.as_stated == "holds" and fine.tolerance is None and broken.as_stated == "fails"
+    both = fine & measured(True).within({"low": 0.5}, "half of the limit")
+    assert both.tolerance is not None and both.tolerance.value == {"low": 0.5} and "gap, allowed" in both.details
+
+
+def test_an_exponent_says_what_it_is_of() -> None:
+    points = [{"n": 10.0**k} for k in range(4)]
+    seen = Measurement("gap of the rate to its limit", points, [1 / p["n"] for p in points])
+    assert "exponent of n in gap of the rate to its limit" in named(seen.order("n", 0, "O"), seen.what).details
 
 
 @pytest.mark.slow

@@ -120,6 +120,15 @@ def test_a_mean_keeps_its_seeds() -> None:
         mean(19).order("m", 1)
 
 
+def test_of_a_band_it_is_said_how_many_seeds_are_in_it() -> None:
+    rows = [[0.5] * 40, [0.4] * 39 + [2.0]]
+    seen = Measurement("share", [{"m": 1.0}, {"m": 2.0}], rows, tuple(range(40)))
+    seeds = seen.between(0, 3, "a reason").seeds
+    assert seeds is not None and (seeds.passed, round(seeds.low or 0, 3), seeds.high) == (40, 0.827, 1.0)
+    few = seen.between(0, 1, "a reason").seeds
+    assert few is not None and few.passed == 39
+
+
 def test_a_calibrated_limit_names_where_it_is_from() -> None:
     first, second = (measure("gap", [{"x": x}], lambda p: p["x"]) for x in (1.0, 1.1))
     verdict = calibrated(first, 1.2, lambda top: second.between(0, top, ""), "20 percent above x = 1")

@@ -306,6 +306,13 @@ def test_a_verdict_is_admitted(name: str) -> None:
     assert run(check, **fields).as_stated == answer
 
 
+def test_what_is_admitted_was_seen_inside_unless_it_says_otherwise() -> None:
+    verdict = run({"first": seen(), "second": failing().blaming("false", "x")})
+    assert verdict.regime == Regime("inside") and verdict.parts["first"].regime == Regime("inside")
+    approached = run(*ADMITTED["on a path"][:1], **ADMITTED["on a path"][1])
+    assert "approached" in {part.regime.where for part in approached.parts.values() if part.regime}
+
+
 def test_an_unexpected_failure_is_shown_not_refused() -> None:
     bare = refuted({"omega": 0.1})
     assert run({"first": seen(), "second": bare}, expect="holds").as_stated == "fails"
