@@ -15,9 +15,11 @@ from . import (
     part_e_later,
     part_e_logic,
     part_e_pairs,
+    part_e_settling,
     part_e_softmax,
     part_e_values,
     part_e_votes,
+    part_e_voting,
     part_f_extensions,
 )
 from .book import book

@@ -37,13 +37,6 @@ TRIED = {  # by the file of a claim: what is proved towards it, and what is miss
     ),
 }
 TRIED_FOR = {  # by claim, where more is known than the file says
-    "E.2": "the upper bound follows from Eq. (9) and C.4, as in E.4; the lower one needs the time at which a pair turns, "
-    "solved for one pair (Beyond.saddle), and for all pairs the smallest of 2 m_k n starts (C.10)",
-    "E.4": "the upper bound for all times is certified; the lower one is that of E.2 and of pairs with one sign",
-    "E.9": "the upper bound follows from Eq. (9) and C.4, as in E.4; that no pair turns needs w_i > 0 and a softmax near "
-    "1/2 up to T_3^+, where E.14 fails as printed",
-    "E.10": "follows from E.9 by adding up, and E.9 is measured",
-    "4.4(2)": "follows from E.12 by algebra once the vote decides the signals, which is measured (E.11)",
     "E.26": "that t* = T_4^- follows from E.25 by algebra; sizes of signals follow from E.23-24, which are measured",
     "App.E.1-times-IV": "T_4^- < T_4 follows from E.25 and T_4^+ < T_4 from E.36 and E.25 by algebra; both are measured",
     "E.41": "the test loss is proved in Thm.3.2(2) for every state whose moves have these lengths; the training loss needs "
@@ -65,13 +58,15 @@ THETA = (THETA_C, "theta_c, a small constant of the paper; smaller ones need a l
 TILDE = ("s^(-1/2) log d", "what a tilde hides, with the first power of log d")
 TWO_STEPS = (0.05, "two steps of the integrator and the next order")
 TOLERANCES: dict[str, tuple[Any, ...]] = {  # with reasons
-    "E.10": (1e-9, "rounding of sums of at most n numbers, of the size t eta sigma_p s"),
     **dict.fromkeys(("IV.a-A", "IV.b"), TILDE),
     **{id: (0.05, SMALL) for id in ("E.20", "E.26", "E.28")},
     "4.5": (0.01, SMALL),
     **{id: (0.01, LEVEL) for id in ("Eq.37", "Thm.3.2-order")},
     **dict.fromkeys(("E.42", "Thm.3.2(4)", "Thm.3.2"), ATTENDS),
-    "4.4(2)": ("1/3 and 4/3", "Theta hides them; E.12 has 1/2 and 4/3, and T_3 is known to 2 percent"),
+    "Beyond.stage-three": (
+        "1/3 and 4/3 for signals, 1e-9 for sums",
+        "E.12 has 1/2 and 4/3, and T_3 is known to 2 percent; rounding of sums of n numbers of the size t eta sigma_p s",
+    ),
     "E.27": ("Hoeffding", "the constant of its proof, delta = 1/10"),
     "E.36": (SMALLEST_THETA_C, "theta_c, for which d ~ n^10 is a large enough power of n, see the hypotheses"),
     **dict.fromkeys(("4.6", "4.7", "IV.c", "E.40"), THETA),
