@@ -17,9 +17,10 @@ def _aligned(record: Record) -> Verdict:
 
 
 def _kept(record: Record) -> Verdict:
-    """All pairs of one sign have kept it."""
-    now, same = record.run.at(3 * record.T2_prime), ~opposite(record)
-    return everywhere("kept", (np.sign(now.q) == np.sign(record.start.state.q))[same])
+    """All pairs of one sign have kept it, of those with |q|, |k| >= 2 beta_mu at the start (Lemma C.10)."""
+    now, old = record.run.at(3 * record.T2_prime), record.start.state
+    large = (np.abs(old.q) >= 2 * record.start.beta_mu) & (np.abs(old.k) >= 2 * record.start.beta_mu)
+    return everywhere("kept", (np.sign(now.q) == np.sign(old.q))[~opposite(record) & large])
 
 
 def pair_times(record: Record) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -104,7 +105,7 @@ on_path(
     origin="ours",
     uses=["4.2", "Sec.E.5-times", "E.2", "E.4"],
     statement=r"\text{Lemmas 4.2 and E.2, the bounds of}\ T^2_{2,s,i},T^3_{2,s,i}\ \text{and Eq. (21), on}\ [0,T_2]",
-    reading="all pairs of each run; what is proved for large sizes, along the path; times known to two percent",
+    reading="all pairs of each run, kept signs of those with |q|, |k| >= 2 beta_mu; what is proved for large sizes, along the path; times known to two percent",
 )
 
 

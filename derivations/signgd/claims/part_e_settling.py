@@ -86,7 +86,8 @@ def alike(lab: Laboratory, signs: tuple[int, ...] = (1, -1)) -> Verdict:
 
 def as_settled(lab: Laboratory) -> Verdict:
     """What is used of settled pairs later: from 3 T_2' on both move outwards in every step."""
-    return settled(alike(lab, (1,)), "from 3 T_2' on every pair has one sign and moves outwards (Lemma E.2)")
+    found = alike(lab, (1,)) & mean_value_moves(lab)
+    return settled(found, "from 3 T_2' on every pair has one sign and moves outwards, as w_i > 0 (Lemma E.2)")
 
 
 def apart() -> Verdict:

@@ -109,22 +109,24 @@ EXPECTED = {
     "App.E.1-sums": ("fails", C),
     "App.E.1-orders": ("fails", C),
     "Eq.27-28": ("holds", C),
-    "4.2": ("holds", M),
-    "Sec.E.5-times": ("holds", M),
-    "E.2": ("holds", M),
+    "4.2": ("holds", C),
+    "Sec.E.5-times": ("holds", C),
+    "E.2": ("holds", C),
     "Beyond.same-sign": ("holds", M),
-    "E.4": ("holds", M),
-    "4.3(1)": ("holds", M),
-    "E.5": ("holds", M),
-    "4.3(3)": ("holds", M),
+    "Beyond.stage-two": ("holds", M),
+    "Beyond.stage-three": ("holds", M),
+    "E.4": ("holds", C),
+    "4.3(1)": ("holds", C),
+    "E.5": ("holds", C),
+    "4.3(3)": ("holds", C),
     "E.5-requirement": ("holds", C),
     "Eq.23": ("holds", C),
-    "E.9": ("holds", M),
-    "E.10": ("holds", M),
-    "E.11": ("holds", M),
-    "4.4(1)": ("holds", M),
+    "E.9": ("holds", C),
+    "E.10": ("holds", C),
+    "E.11": ("holds", C),
+    "4.4(1)": ("holds", C),
     "E.11-weights": ("fails", P),
-    "4.4(2)": ("holds", M),
+    "4.4(2)": ("holds", C),
     "E.14": ("fails", C),
     "Beyond.log-scale": ("holds", P),
     "4.3(2)": ("holds", P),
@@ -234,21 +236,16 @@ def test_the_book_is_under_the_whole_rule() -> None:
 def test_most_statements_and_steps_are_proved_or_certified() -> None:
     """Claims printed as a statement or as a step of a proof, once each, without definitions and conditions.
 
-    The display of the order among the times is two claims, one of them measured: it counts once, as measured. Without
-    what takes a measured lemma for granted the share is 67 of 112, just below six tenths: it was above while
-    Eq.46-49-growth left out the line that is by Lemma E.27, and while both halves of that display counted.
+    The display of the order among the times is two claims, one of them measured: it counts once, as measured. What takes a
+    measured lemma for granted does not count.
     """
     own = [c.id for c in book if c.origin in ("statement", "proof") and c.judged and not c.same_as]
     own.remove("App.E.1-times")
     strong = [id for id in own if EXPECTED[id][1] != M]
-    assert len(own) >= 112 and len(strong) / len(own) > 0.67
-    assert 0.59 < len(set(strong) - GIVEN) / len(own) < 0.6
+    assert len(own) >= 112 and len(set(strong) - GIVEN) / len(own) > 0.7
 
 
 GIVEN = {
-    "E.6",
-    "Eq.23",
-    "E.12",
     "E.29",
     "E.34-35",
     "E.33",
