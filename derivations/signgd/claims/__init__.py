@@ -10,6 +10,7 @@ from . import (
     part_e_bounds,
     part_e_i_ii,
     part_e_iii,
+    part_e_induction,
     part_e_iv_a,
     part_e_iv_b_c,
     part_e_later,
