@@ -237,8 +237,8 @@ def test_the_book_is_under_the_whole_rule() -> None:
 def test_most_statements_and_steps_are_proved_or_certified() -> None:
     """Claims printed as a statement or as a step of a proof, once each, without definitions and conditions.
 
-    The display of the order among the times is two claims, one of them measured: it counts once, as measured. What takes a
-    measured lemma for granted does not count.
+    The display of the order among the times is two claims, one of them measured: it counts once, as measured. What
+    takes a measured lemma for granted does not count.
     """
     own = [c.id for c in book if c.origin in ("statement", "proof") and c.judged and not c.same_as]
     own.remove("App.E.1-times")

@@ -195,7 +195,7 @@ def settled_pair(q: float, k: float, reversed_steps: int, rng: np.random.Generat
 
 
 def test_the_larger_of_a_pair_decides_it_whatever_the_signals_do() -> None:
-    """The argument of Lemma E.2, for pairs of either kind: with a difference above the bound, and (a twin) with none."""
+    """The argument of Lemma E.2, for pairs of either kind: with a difference above the bound; and a twin with none."""
     rng, worst, missed = np.random.default_rng(5), 1e-3, 0
     for _ in range(300):
         q, k = rng.uniform(-300, 300, 2)
