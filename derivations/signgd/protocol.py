@@ -26,6 +26,7 @@ from .special.training_sets import make
 
 POINTS = 1000
 PLOT = load_later(f"{__package__}.figures", "plot_run")
+LABELS = {"signgd": "SignGD", "adam": "Adam"}
 
 
 def recursion(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -210,10 +211,10 @@ def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
             f"s11_{name}": float(trained.run.s11[-1].mean()),
             f"s21_{name}": float(trained.run.s21[-1].mean()),
         }
-    worst = max(("signgd", "adam"), key=lambda name: final[f"test_loss_{name}"])
+    worst = max(LABELS, key=lambda name: final[f"test_loss_{name}"])
     note = (
         f"test loss: SignGD {final['test_loss_signgd']:.3f}, Adam {final['test_loss_adam']:.3f}, GD "
-        f"{final['test_loss_gd']:.3f} (seed {parameters['seed']}); {worst} generalises worst"
+        f"{final['test_loss_gd']:.3f} (seed {parameters['seed']}); {LABELS[worst]} generalises worst"
         if final[f"test_loss_{worst}"] > final["test_loss_gd"]
         else ""
     )

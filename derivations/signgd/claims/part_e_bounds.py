@@ -20,11 +20,12 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, short
-from .common_hypotheses import CONDITION, inside_point
-from .common_orders import MOVES, NORMS, given, settled, vanishing
+from .common_hypotheses import CONDITION, inside_point, large_noise
+from .common_orders import MOVES, NORMS, settled, vanishing
 from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge
+from .part_e_settling import fine_steps, untied
 
 # ---- sizes before T_4 ------------------------------------------------------------------------------------------------
 
@@ -54,10 +55,10 @@ def signals_bounded(lab: Laboratory) -> dict[str, Verdict]:
     kind="inequality",
     where="Lemma E.12, Eq. (24) and (25)",
     parts=["(24)", "(25)"],
-    hypotheses=CONDITION,
+    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
     uses=["E.11", "E.13", "Eq.8-9"],
     statement=r"t\in[T_3,T_3^+]:\ \tfrac12t\eta\|\mu\|\le\varsigma_sq_{s\mu}\le\tfrac43t\eta\|\mu\|\ (24),\ -\tfrac43t\eta\|\mu\|\le\varsigma_sk_{s\mu}\le-\tfrac12t\eta\|\mu\|\ (25)",
-    reading="given the directions of Lemma E.11, for T_2 <= T_3/12; T_2/T_3 is of the order n s^(-1/2)",
+    reading="with the directions of Lemma E.11, for T_2 <= T_3/12; T_2/T_3 is of the order n s^(-1/2)",
 )
 def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
     """T_2 steps at worst against the vote, then with it."""
@@ -69,7 +70,6 @@ def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
     both = (signals_bounded(lab)["queries"] & lower & ratio).proving(
         "to T_2 a signal moves by at most T_2 eta |mu|, from there on with the vote by Lemma E.11"
     )
-    both = given(both, "Lemma E.11")
     return {"(24)": both, "(25)": both}
 
 
@@ -158,7 +158,7 @@ def _negative_sums(found: Verdict, word: str) -> Verdict:
         )
         .correcting(
             r"\Big|\sum_iq_{si}^{(t+1)}\Big|\ge\Big|\sum_iq_{si}^{(t)}\Big|+\tfrac1{\sqrt2}\eta\sigma_ps",
-            given(grows.proving("a sum that moves with its own sign, by its vote"), "Lemma E.5"),
+            grows.proving("a sum that moves with its own sign, by its vote (Lemma E.5)"),
             "negative sums fall",
         )
         .blaming("misprint", "sign-of-sums")

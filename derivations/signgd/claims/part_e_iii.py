@@ -31,18 +31,6 @@ def _one_sign(record: Record) -> Verdict:
     return quiet & everywhere("one sign", record.run.q[part] * record.run.k[part] > 0)
 
 
-on_path(
-    "E.9",
-    "Noise goes on growing in Stage III",
-    {"signs and moves": _one_sign, "sizes": _sizes},
-    where="Lemma E.9",
-    source="damaged",
-    uses=["E.4", "E.14"],
-    statement=r"t\in[T_2,T_3^+]:\ q=_{\rm sgn}k,\ \text{both grow by}\ \eta\|\xi_i\|_1,\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
-    reading="the first display is lost in the text at hand and read off its proof; T_3^+ is 2 T_3 here",
-)
-
-
 def _sums_go_on(record: Record) -> Verdict:
     """Sums of noise over samples move by eta times the vote of T_2; deviations over t sigma_p s."""
     part = window(record, record.T2, 2 * record.T3)
@@ -50,17 +38,6 @@ def _sums_go_on(record: Record) -> Verdict:
     law, scale = (times - times[0])[:, None] * vote, times[:, None] * record.case.strength
     sums = [x[part].sum(axis=2) for x in (record.run.q, record.run.k)]
     return between("move minus its law", np.stack([(x - x[0] - law) / scale for x in sums]), -1e-9, 1e-9)
-
-
-on_path(
-    "E.10",
-    "Sums go on growing",
-    {"sums": _sums_go_on},
-    where="Remark E.10, with Eq. (22)",
-    uses=["E.9", "E.5"],
-    statement=r"\sum_i\langle w_{Q,s}^{(t)},y_i\xi_i\rangle,\ \sum_i\langle w_{K,s}^{(t)},y_i\xi_i\rangle\ \text{keep their dynamics on}\ [T_2,T_3^+]",
-    reading="both sums of every neuron move by eta times the vote of T_2, to rounding; T_3^+ is 2 T_3 here",
-)
 
 
 def _voting(record: Record, high: float) -> Verdict:
@@ -75,29 +52,10 @@ def _voting(record: Record, high: float) -> Verdict:
     )
 
 
-on_path(
-    "E.11",
-    "The vote decides the signals",
-    {"both displays": lambda record: _voting(record, 2 * record.T3)},
-    supposing=[UNTIED],
-    where="Lemma E.11",
-    uses=["E.5", "E.8", "E.14", "E.15", "Eq.11-13", "E.11-weights"],
-    statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
-    reading="all neurons, every step of the integrator on [T_2, 2 T_3]",
-    repairs=["E.11-weights"],
-)
-on_path(
-    "4.4(1)",
-    "Noise decides the sign of signals by majority",
-    {"both displays": lambda record: _voting(record, record.T3)},
-    main=True,
-    supposing=[UNTIED],
-    where="Lemma 4.4 (1)",
-    uses=["E.11"],
-    same_as="E.11",
-    statement=r"t\in[T_2,T_3]:\ \mathrm{sgn}\,\Delta q_{s\mu}=\mathrm{sgn}\sum_ik_{si},\ \mathrm{sgn}\,\Delta k_{s\mu}=-\mathrm{sgn}\sum_iq_{si}",
-    reading="all neurons, every step of the integrator on [T_2, T_3]; sums keep their sign there (Remark E.10)",
-)
+def _sum_size(record: Record) -> Verdict:
+    now, vote = record.run.at(record.T2), np.sign(record.run.at(3 * record.T2_prime).q) @ record.start.l1
+    sums = np.stack([now.q.sum(axis=1), now.k.sum(axis=1)]) * np.sign(vote)
+    return between("sum/(2 n beta_mu)", sums / (2 * record.case.n * record.start.beta_mu), 1, np.inf)
 
 
 @book.claim(
@@ -141,13 +99,20 @@ def _at_t3(record: Record) -> Verdict:
 
 
 on_path(
-    "4.4(2)",
-    "Signals at T_3",
-    {"both displays": _at_t3},
-    main=True,
+    "Beyond.stage-three",
+    "Stage III as runs have it",
+    {
+        "sums at T_2": _sum_size,
+        "noise keeps its signs": _one_sign,
+        "sizes of noise": _sizes,
+        "sums go on": _sums_go_on,
+        "votes": lambda record: _voting(record, 2 * record.T3),
+        "signals at T_3": _at_t3,
+    },
+    where="",
+    origin="ours",
     supposing=[UNTIED],
-    where="Lemma 4.4 (2)",
-    uses=["E.12"],
-    statement=r"\langle w_{Q,s}^{(T_3)},\mu\rangle=\mathrm{sgn}\Big(\sum_iq_{si}\Big)\Theta(T_3\eta\|\mu\|),\ \langle w_{K,s}^{(T_3)},\mu\rangle=-\mathrm{sgn}(\cdot)\Theta(T_3\eta\|\mu\|)",
-    reading="all neurons, at 1.02 T_3, constants 1/3 and 4/3 (Theta hides them)",
+    uses=["E.5", "E.9", "E.10", "E.11", "4.4(2)"],
+    statement=r"\text{Lemmas E.5 (3), E.9, E.11, Remark E.10 and Lemma 4.4 (2), on}\ [T_2,2T_3]",
+    reading="all pairs and neurons, every step of the integrator; signals at 1.02 T_3 with the constants 1/3 and 4/3",
 )

@@ -28,20 +28,6 @@ def _linear(record: Record) -> Verdict:
     return between("deviation", (record.sizes[:, part] / law - 1) / tilde(record), -1, 1)
 
 
-on_path(
-    "IV.a-A",
-    "Noise is linear in Stage IV.a",
-    {"A(t)": _linear},
-    supposing=[UNTIED],
-    where="Appendix E.7.1, A(t)",
-    origin="proof",
-    kind="order",
-    uses=["E.16-19", "C.4"],
-    statement=r"\mathcal A(t):\ |q_{si}|,|k_{si}|=t\eta\sqrt{2/\pi}\,\sigma_ps(1\pm\tilde O(s^{-1/2}))\quad t\in[T_3,T_4^-]",
-    reading="relative deviation at most s^(-1/2) log d, for all pairs and times",
-)
-
-
 def _monotone(record: Record) -> Verdict:
     return quiet_pairs(record, record.T3, record.T4_minus)
 
@@ -49,19 +35,6 @@ def _monotone(record: Record) -> Verdict:
 def _same_signs(record: Record) -> Verdict:
     part = window(record, record.T3, record.T4_minus)
     return everywhere("one sign", record.run.q[part] * record.run.k[part] > 0)
-
-
-on_path(
-    "IV.a-DEF",
-    "Noise goes on growing in Stage IV.a",
-    {"D(t), E(t)": _monotone, "F(t)": _same_signs},
-    supposing=[UNTIED],
-    where="Appendix E.7.1, D(t), E(t) and F(t)",
-    origin="proof",
-    uses=["E.16-19"],
-    statement=r"\mathcal D,\mathcal E,\mathcal F(t):\ \text{query and key noise grow by}\ \eta\|\xi_i\|_1\ \text{with one sign},\ t\in[T_3,T_4^-]",
-    reading="no pair turns or crosses zero at any step of the integrator on [T_3, T_4^-]",
-)
 
 
 def _equal(record: Record) -> Verdict:
@@ -124,15 +97,15 @@ def _vote_sums(record: Record) -> Verdict:
 
 
 on_path(
-    "Eq.37",
-    "Sum of query noise in Stage IV.a",
-    {"(37)": _vote_sums},
+    "Beyond.stage-four-a",
+    "Induction of Stage IV.a as runs have it",
+    {"A(t)": _linear, "D(t), E(t)": _monotone, "F(t)": _same_signs, "(37)": _vote_sums},
     supposing=[UNTIED],
-    where="Proof of Lemma E.21, Eq. (37)",
-    origin="proof",
-    uses=["E.5", "IV.a-DEF"],
-    statement=r"\varsigma_s\sum_iq_{si}^{(t)}\ge\tfrac1{\sqrt2}t\eta\sigma_ps(1\pm o(1)),\ t\in(T_3,T_4^-+1]",
-    reading="all neurons, o(1) as 1/100; no vote is tied",
+    where="",
+    origin="ours",
+    uses=["IV.a-A", "IV.a-DEF", "Eq.37"],
+    statement=r"\mathcal A,\mathcal D,\mathcal E,\mathcal F(t)\ \text{of Appendix E.7.1 and Eq. (37)},\ t\in[T_3,T_4^-]",
+    reading="all pairs and neurons, every step of the integrator; deviations at most s^(-1/2) log d, o(1) of (37) as 1/100",
 )
 
 

@@ -8,14 +8,13 @@ from odesys import (
     Witness,
     always_positive,
     certified,
-    equal,
     graph,
     refuted,
     sym,
 )
 
 from ..laboratory import Laboratory
-from .book import book, for_every_size
+from .book import book
 from .common_hypotheses import inside_point, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
@@ -114,31 +113,6 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     key = T * (1 + e) + th * T * (1 + e) - u * (1 - e)
     bound = always_positive({"bound": (2 * (1 + th) * T - t) + 2 * e * t - key}, ("T", "theta", "u", "e"))
     return given((constant_moves(lab) & bound).proving(MOVES), "Remark E.28")
-
-
-@book.claim(
-    "Eq.32",
-    "Sum of products in Stage IV.a",
-    kind="order",
-    where="Proof of Lemma E.20, Eq. (32)",
-    parts=["(32)"],
-    origin="proof",
-    hypotheses=[
-        taken("A(t) and F(t) hold", r"\mathcal A(t),\mathcal F(t)"),
-    ],
-    uses=["IV.a-A", "IV.a-DEF"],
-    statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",
-    reading="given A(t) and F(t), as its proof has it: a product of two numbers of one sign within e of 1 is within 3 e of 1",
-)
-def sum_of_products(lab: Laboratory) -> Verdict:
-    """(1 + e)^2 - 1 <= 3 e and 1 - (1 - e)^2 <= 3 e, and the derived logit is the sum."""
-    made = lab.sample(1)
-    (logit,) = made.on_section([made.logit(1, 1)])
-    total = for_every_size(equal({"logit": (logit, sym("q1_1") * sym("k1_1") + sym("Z22"))}))
-    e = 1 / (1 + sym("x"))
-    squares = always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
-    found = (total & squares).proving("every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s")
-    return given(found, "A(t) and F(t) of Stage IV.a")
 
 
 @book.claim(

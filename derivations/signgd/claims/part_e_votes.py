@@ -30,7 +30,6 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_hypotheses import at_least
-from .common_orders import given
 from .common_path import on_path
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
@@ -86,11 +85,11 @@ def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
     half = always_positive({"larger part": (sym("h") + sym("x")) - sym("h") * (1 - sym("t"))}, ("h", "t"), ("x",))
     return {
         "1. law of a vote": odd.adding(because="start values are symmetric, so X and -X have one law"),
-        "2. ties": given(
-            (enumerate_all(cases, ties, "pairs (n, p)") & _wallis()).with_constants(
-                tie="at most sqrt(2/(pi n)), not 10/sqrt(n)"
-            ),
-            "that signs at T_2 are those of X, Lemma E.2",
+        "2. ties": (enumerate_all(cases, ties, "pairs (n, p)") & _wallis())
+        .with_constants(tie="at most sqrt(2/(pi n)), not 10/sqrt(n)")
+        .proving(
+            "signs at T_2 are those of X: a pair settles with the sign of the larger of |q_i + q_mu| and |k_i - k_mu| (Lemma E.2, Lemma "
+            "4.2 (1)), which is that of their sum where they differ"
         ),
         "3. lucky neurons": (enumerate_all(cases, majority, "pairs (n, p)") & half & _wallis())
         .with_constants(lucky="at least 1/4 - P(tie)/4 >= 1/4 - (8 pi n)^(-1/2)")

@@ -16,7 +16,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 E.4 App.E.1-cases",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 Sec.E.5-times E.2 E.4 4.3(1) E.5 4.3(3) E.9 E.10 IV.a-A IV.a-DEF Eq.37 App.E.1-cases",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
     (
@@ -110,7 +110,7 @@ REASONS = (
     ),
     (
         "noise",
-        "Beyond.same-sign E.5 4.3(3) E.11 4.4(1) 4.4(2) IV.a-DEF E.23-24 E.26 4.6 4.7 E.27",
+        "Beyond.same-sign E.23-24 E.26 4.6 4.7 E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
@@ -141,7 +141,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) E.1 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.11 4.4(1) E.12 E.13 4.4(2) E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.9 E.10 E.12 E.13 E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (

@@ -78,7 +78,7 @@ def figure_2(folder: Path, progress: Progress = silent, data: Path | None = None
     progress("networks", 0.6)
     if images is None:
         _signal_sweep(axes[1, 1])
-        last = "$d = 500$, seeds 0 to 2"
+        last = "$d = 400$, seeds 0 to 2"
     else:
         _noise_sweep(axes[1, 1], images, progress)
         last = f"$d = 49$, $m_k = 10$, seed {SEED}"
@@ -110,7 +110,7 @@ def signal_rows(seeds: int = 3) -> dict[str, list[list[float]]]:
     """Test losses over the length of the signal, one list per length, one number per seed; for each optimiser."""
     rows: dict[str, list[list[float]]] = {"signgd": [], "adam": [], "gd": []}
     for mu in SIGNALS:
-        case = replace(published("a", 500), mu=mu)
+        case = replace(published("a", 400), mu=mu)
         found: dict[str, list[float]] = {name: [] for name in rows}
         for seed in range(seeds):
             data, weights = make(case, (seed, 0)), network.gaussian(case, (seed, 1))
@@ -304,7 +304,7 @@ HEADS = 4
 
 
 @cache
-def many_heads(count: int = HEADS, d: int = 500, steps: int = 1000, seed: int = SEED) -> list[Run]:
+def many_heads(count: int = HEADS, d: int = 400, steps: int = 1000, seed: int = SEED) -> list[Run]:
     """Setting (a) with several heads under SignGD at twice the step: the run of each head, from weights of its own."""
     case: Case = published("a", d)
     data = make(case, (seed, 0))
@@ -337,7 +337,7 @@ def figure_13(folder: Path, progress: Progress = silent) -> list[Path]:
     panels.attention_panel(axes[0, 3], alone, 1000, "one head alone: attention")
     for number, (ax, run) in enumerate(zip(axes[1], runs, strict=True), 1):
         panels.attention_panel(ax, run, 1000, f"attention of head {number}")
-    fig.suptitle(f"setting (a) with {HEADS} heads, $d = 500$, SignGD with $\\eta = 2\\cdot10^{{-4}}$, seed {SEED}")
+    fig.suptitle(f"setting (a) with {HEADS} heads, $d = 400$, SignGD with $\\eta = 2\\cdot10^{{-4}}$, seed {SEED}")
     return save_figure(fig, folder, "13")
 
 

@@ -350,10 +350,10 @@ def geometric(
     r"""The sign flow over many decades of :math:`\theta`, by steps :math:`d\theta = \max(d_0, \epsilon\theta)`.
 
     Euler is exact between switches. A growing step would hold a pair (q_i, k_i) near its saddle for ever, so the saddle
-    is passed exactly inside a step: where A and B have opposite signs and the smaller one reaches zero first, the other
-    one turns round there. `first` is d_0, by default a two-hundredth of the paper's T_1. Where `fine` lists windows of
-    time, steps are ten times as long outside of them: nothing is lost while no sign changes, and the time of a change
-    there is known to ten fractions.
+    is passed exactly inside a step: where A and B shrink (opposite signs for w > 0, one sign for w < 0) and the smaller
+    one reaches zero first, the other one turns round there. `first` is d_0, by default a two-hundredth of the paper's
+    T_1. Where `fine` lists windows of time, steps are ten times as long outside of them: nothing is lost while no sign
+    changes, and the time of a change there is known to ten fractions.
     """
     pace = Pace(end, fraction, first if first is not None else first_step(start), fine)
     theta, state, times, kept = 0.0, start.state, [0.0], [start.state]
@@ -405,15 +405,28 @@ class Pace:
 def saddle_step(state: State, start: Start, width: Any, found: Drivers | None = None) -> State:
     """An Euler step of the flow with the pairs' saddles passed exactly, see `geometric`."""
     found = found or drivers(state)
-    new, reach = step(state, start, width, found), (start.l1 * np.asarray(width)[..., None])[..., None, :]
+    new = step(state, start, width, found)
+    inwards = np.signbit(found.A) ^ np.signbit(found.B) ^ np.signbit(found.w)[..., None, :]  # both of a pair shrink
+    if not inwards.any():
+        return new
+    places = np.nonzero(inwards)
+    front, sample = (
+        places[:-2],
+        places[-1],
+    )  # A and B of the pairs that may turn, and the runs and samples they belong to
     with np.errstate(over="ignore"):  # how far q is from where A vanishes
-        A = found.A * np.exp(np.minimum(found.log_A - found.log_b, 700.0))[..., None, :]
-    far_A, far_B = np.abs(A), np.abs(found.B)
-    turning = (np.minimum(far_A, far_B) < reach) & (A * found.B < 0) & (found.w > 0)[..., None, :]
+        scale = np.exp(np.minimum(found.log_A - found.log_b, 700.0))[(*front, sample)]
+    far_A, far_B = np.abs(found.A[places]) * scale, np.abs(found.B[places])
+    reach = (start.l1 * np.asarray(width)[..., None])[(*front, sample)]
+    short = np.minimum(far_A, far_B)
+    turning = short < reach
     if not turning.any():
         return new
-    short = 2 * np.minimum(far_A, far_B) - reach
-    turn_q = turning & (far_B <= far_A)
-    q = np.where(turn_q, state.q + found.signs.q * short, new.q)
-    k = np.where(turning & ~turn_q, state.k + found.signs.k * short, new.k)
+    q, k = new.q.copy(), new.k.copy()
+    for values, old, to, chosen in (
+        (q, state.q, found.signs.q, turning & (far_B <= far_A)),
+        (k, state.k, found.signs.k, turning & (far_B > far_A)),
+    ):
+        where = tuple(place[chosen] for place in places)
+        values[where] = old[where] + to[where] * (2 * short - reach)[chosen]
     return replace(new, q=q, k=k)

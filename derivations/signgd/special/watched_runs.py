@@ -42,6 +42,8 @@ class Rules:
 
     def seen(self, state: State) -> State:
         """The state as the paper's formulas have to read it: logits scaled."""
+        if self.temperature == 1:
+            return state
         c = sqrt(self.temperature)
         return State(state.v_mu, state.v, c * state.q_mu, c * state.k_mu, c * state.q, c * state.k)
 
@@ -98,7 +100,8 @@ class Recorder:
     start: Start
     after: np.ndarray  # conditions (29), (30), (42) of a run are looked at from here on
     clock: np.ndarray = field(init=False)
-    direction: dict[str, np.ndarray] = field(default_factory=dict)
+    falls: dict[str, np.ndarray] = field(default_factory=dict)  # whose last move was downwards
+    negative: dict[str, np.ndarray] = field(default_factory=dict)
     first: dict[str, np.ndarray] = field(default_factory=dict)
     lists: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
     series: list[list[tuple[float, ...]]] = field(init=False)
@@ -121,14 +124,16 @@ class Recorder:
                 self.series[run].append((self.clock[run], *table[:, run]))
         for name in (*PAIRS, *SIGNALS):
             before, after = getattr(state, name), getattr(new, name)
-            move = after - before
-            if name not in self.direction:
-                self.direction[name] = self.first[name] = np.sign(move)
+            down, up, negative = after < before, after > before, np.signbit(after)
+            if name not in self.falls:
+                self.falls[name], self.negative[name] = down, np.signbit(before)
+                self.first[name] = up.astype(float) - down
             else:
-                turned = move * self.direction[name] < 0
+                turned = np.where(self.falls[name], up, down)
                 if self._note(name, turned):
-                    self.direction[name] = np.where(turned, -self.direction[name], self.direction[name])
-            self._note(f"{name} zero", np.signbit(after) != np.signbit(before))
+                    self.falls[name] = self.falls[name] ^ turned
+            self._note(f"{name} zero", negative ^ self.negative[name])
+            self.negative[name] = negative
         self.clock = self.clock + width
         for run in np.flatnonzero(self.count > MOST_EVENTS):
             chatter = f"more than {MOST_EVENTS} turns: the run chatters"
@@ -301,8 +306,7 @@ def _watched(
 ) -> list[Record | IntegrationError]:
     """Flows of one group, each with its own clock; states are kept at times that grow geometrically."""
     state, keep = watch.start.state, np.array(pace.least)
-    times: list[list[float]] = [[0.0] for _ in starts]
-    kept: list[list[State]] = [[start.state] for start in starts]
+    kept = [Kept(start.state) for start in starts]
     with np.errstate(over="ignore", invalid="ignore"):  # a broken system may overflow: its record says so
         while True:
             width = np.where(watch.clock < end, pace(watch.clock), 0.0)
@@ -311,15 +315,34 @@ def _watched(
                 break
             state = watch(state, width)
             for run in np.flatnonzero(((watch.clock >= keep) | (watch.clock >= end)) & (width > 0)):
-                times[run].append(float(watch.clock[run]))
-                kept[run].append(State(*(np.array(x) for x in _parts(state.one(int(run))))))
+                kept[run].add(float(watch.clock[run]), state, int(run))
                 keep[run] = max(keep[run] * growth[run], watch.clock[run])
-    runs = [recursion.from_states(*of, 1.0) for of in zip(starts, times, kept, strict=True)]
+    runs = [one.run(start) for start, one in zip(starts, kept, strict=True)]
     return _finished(runs, watch)
 
 
-def _parts(state: State) -> Iterator[Any]:
-    return (getattr(state, name) for name in NAMES)
+class Kept:
+    """States of one run, copied once, into arrays that double where they are full."""
+
+    def __init__(self, first: State) -> None:
+        self.times = [0.0]
+        self.columns = {name: np.empty((512, *np.shape(getattr(first, name)))) for name in NAMES}
+        for name, column in self.columns.items():
+            column[0] = getattr(first, name)
+
+    def add(self, time: float, states: State, run: int) -> None:
+        """One of several states, at a time."""
+        place = len(self.times)
+        self.times.append(time)
+        for name, column in self.columns.items():
+            if place == len(column):
+                self.columns[name] = column = np.concatenate([column, np.empty_like(column)])
+            column[place] = getattr(states, name)[run]
+
+    def run(self, start: Start) -> Run:
+        """The run, whose times are theta."""
+        count = len(self.times)
+        return Run(start, np.array(self.times), eta=1.0, **{name: x[:count] for name, x in self.columns.items()})
 
 
 def descents(

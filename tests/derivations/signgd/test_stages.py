@@ -169,3 +169,47 @@ def test_saddle_keeps_the_difference_of_magnitudes() -> None:
     for a, b in itertools.product((1.5, -0.7), (0.4, -2.2)):
         rate = system(0.0, [a, b])
         assert np.sign(a) * rate[0] - np.sign(b) * rate[1] == 0 and abs(rate[0]) == 2
+
+
+def settled_pair(q: float, k: float, reversed_steps: int, rng: np.random.Generator, worst: float) -> tuple[int, int]:
+    """One pair under moves of signals and softmax weights that work against it: its last sign, and when it had settled.
+
+    A step moves noise by 1, signals by at most `worst` each, and a_i/b_i is within `worst` of 1.
+    """
+    q_mu, k_mu, settled_at, steps = 0.3, -0.2, 0, 4 * int(max(abs(q), abs(k)) + reversed_steps) + 40
+    signs = []
+    for t in range(steps):
+        w = -1 if t < reversed_steps else 1
+        A, B = q + (1 + worst * rng.uniform(-1, 1)) * q_mu, k - k_mu
+        move_q, move_k = int(np.sign(w * B)), int(np.sign(w * A))
+        signs.append((np.sign(q), np.sign(k), move_q, move_k))
+        q, k = q + move_q, k + move_k
+        larger = abs(A) > abs(B)  # signals that shrink what is larger and let the other grow
+        q_mu += worst * (-np.sign(A) if larger else np.sign(A))
+        k_mu += worst * (np.sign(B) if not larger else -np.sign(B))
+    last = int(signs[-1][0])
+    for t, four in enumerate(signs):
+        if any(x != last for x in four):
+            settled_at = t + 1
+    return last, settled_at
+
+
+def test_the_larger_of_a_pair_decides_it_whatever_the_signals_do() -> None:
+    """The argument of Lemma E.2, for pairs of either kind: with a difference above the bound; and a twin with none."""
+    rng, worst, missed = np.random.default_rng(5), 1e-3, 0
+    for _ in range(300):
+        q, k = rng.uniform(-300, 300, 2)
+        backwards = int(rng.integers(0, 120))
+        A, B = q + 0.3, k + 0.2
+        steps = 4 * (300 + backwards)
+        bound = 2 * (2 * worst * steps + 16 * worst * (0.3 + worst * steps) + 16)
+        if abs(abs(A) - abs(B)) < bound:
+            continue
+        last, when = settled_pair(q, k, backwards, rng, worst)
+        assert last == np.sign(A if abs(A) > abs(B) else B)
+        assert when <= 2 * backwards + max(abs(q), abs(k)) + 2 * (0.3 + worst * steps) + 4
+    for _ in range(60):
+        q = rng.uniform(100, 300)
+        last, when = settled_pair(q, -q - 0.5 + rng.uniform(-0.1, 0.1), 0, rng, 0.05)
+        missed += when > q + 10
+    assert missed > 5

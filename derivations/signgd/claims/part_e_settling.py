@@ -1,0 +1,376 @@
+r"""Appendix E, stages II and III by a kept quantity: every pair settles within T_2^SGN = 3 T_2' and goes on growing; no runs.
+
+With :math:`A = q_{si} + (a_i/b_i) q_{s\mu}`, :math:`B = k_{si} - k_{s\mu}`, :math:`w = v_i - v_\mu` a query noise moves with
+:math:`\mathrm{sgn}(wB)` and a key noise with :math:`\mathrm{sgn}(wA)`, both by :math:`\eta\|\xi_i\|_1`. So |A| and |B| grow or
+shrink together and :math:`|A| - |B|` is kept, up to moves of signals, whatever the sign of w is. Where it is not small at the
+start, the larger of the two never crosses zero, and its sign decides the pair. This needs no lower bound of single starts,
+so neither C.10 nor C.11 for a small m_v.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from math import sqrt
+from operator import and_
+
+import flint
+
+from odesys import ZERO, Node, Verdict, always_positive, enumerate_all, num, sym
+
+from ..laboratory import Laboratory
+from .book import NUMBERS, at_most, ball, book, signed, weights_of_pair
+from .common_hypotheses import CONDITION, at_least, large_noise, taken
+from .common_orders import MOVES, NORMS, QUARTER, VALUES, settled, vanishing
+from .part_c_probability import split_sums
+from .part_d_gradients import constant_moves
+from .part_d_recursion import gauge, mean_value_moves
+
+root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
+root_half_low = Fraction(7, 10)
+TINY = Fraction(1, 1000)  # what tends to zero, for sizes that are large enough
+
+#: condition 5 has a small enough eta: the smallest of m_k n differences at the start is many steps
+fine_steps = at_least(
+    "sigma_0 >= n^2 eta s^1/2",
+    r"\eta\ \text{small enough (condition 5):}\ n^2\eta\sqrt s\le\sigma_0",
+    lambda p: p["sigma_0"],
+    lambda p: float(p["n"]) ** 2 * p["eta"] * sqrt(p["s"]),
+)
+untied = taken("no vote is tied, as the proof of Lemma E.5 supposes", r"|E_{s,+}|\ne|E_{s,-}|\ \forall s")
+wide_values = at_least(
+    "m_v >= 400", r"m_v=\Omega(\mathrm{polylog}\,d),\ \text{at least}\ 400", lambda p: p["m_v"], lambda p: 400
+)
+
+EVENTS = (
+    "on the events of Lemma C.4 (corrected), Sec.E.4-start, Beyond.starts, and that no pair has ||q_i + q_mu| - |k_i - k_mu|| below "
+    "M = 12 T_2' eta |mu| + 32 (e + eta sigma_p s) at the start, e the largest |a_i/b_i - 1| |q_mu| up to T_2^+",
+    "q_i + q_mu and k_i - k_mu are independent Gaussians of variance at least sigma_0^2 |xi_i|^2, and ||x| - |y|| < M asks for |x - y| < M "
+    "or |x + y| < M: the chance of a pair is at most 2 M / (pi^1/2 sigma_0 |xi_i|)",
+)
+KEPT = (
+    "a step changes |A| and |B| by the same +-eta |xi_i|_1, up to eta |mu|, unless one of them crosses zero or |q_i + q_mu| <= e",
+    "w_i grows (Eq. (14), (15)), so it changes its sign at most once, before 3 T_1 / 10; for one sign of w_i the smaller of the two "
+    "moves one way as long as the larger keeps its sign: two passages through [-e, e], each of at most 2 e/(eta (|xi_i|_1 - |mu|)) + 1 steps",
+    "so |A| - |B| changes by at most M/2 up to 3 T_2', and the larger, of sign c at the start, keeps its sign",
+    "what the larger drives moves with sgn(w_i) c in every step: from t = 2 (3 T_1/10) + (beta_xi + |signal| + e)/(eta |xi_i|_1) + 1 on it has sign "
+    "c and outweighs the signal; then the larger moves with c as well, and its noise has sign c after |signal|/(eta |xi_i|_1) + 1 steps",
+    "from there on q_i + q_mu and k_i - k_mu grow by at least eta (|xi_i|_1 - |mu|) in each step, so no sign changes up to T_2^+",
+)
+
+
+def _each(parts: list[Verdict]) -> Verdict:
+    return reduce(and_, parts)
+
+
+def alike(lab: Laboratory, signs: tuple[int, ...] = (1, -1)) -> Verdict:
+    """Moves of a pair by the signs e of A, f of B and w (`signs`) of w_i: both sizes change by w e f eta |xi_i|_1.
+
+    The argument of the query has B alone and that of the key A alone, so e and f need not be varied apart.
+    """
+    a, b = weights_of_pair()
+    parts = []
+    for w, e in product(signs, (1, -1)):
+        q_mu, k_mu = sym("c") - sym("C"), sym("d") - sym("D")  # signals of either sign
+        state = {
+            "v_1": sym("v_mu") + w * sym("w1"),
+            "q1_mu": q_mu,
+            "k1_mu": k_mu,
+            "q1_1": e * sym("A") - a / b * q_mu,
+            "k1_1": -e * sym("B") + k_mu,
+        }
+        parts.append(signed(lab, state, {"q1_1": -w * e, "k1_1": w * e}, ("w1", "A", "B", "c", "d", "C", "D")))
+    return _each([*parts, constant_moves(lab)])
+
+
+def as_settled(lab: Laboratory) -> Verdict:
+    """What is used of settled pairs later: from 3 T_2' on both move outwards in every step."""
+    found = alike(lab, (1,)) & mean_value_moves(lab)
+    return settled(found, "from 3 T_2' on every pair has one sign and moves outwards, as w_i > 0 (Lemma E.2)")
+
+
+def apart() -> Verdict:
+    """The chance that one of m_k n pairs has a difference below M: its three parts over sigma_0 sigma_p s^1/2, times m_k n."""
+    return (
+        vanishing("m_k n T_2' eta |mu| over sigma_0 sigma_p s^1/2, m_k n |mu| / (sigma_p s)", n=Fraction(1, 4), d=Fraction(-1, 4))
+        & vanishing(
+            "m_k n e over sigma_0 sigma_p s^1/2, e at most (n^2 kappa^2 / s)^2 beta_mu", n=Fraction(29, 4), d=-1, kappa=4
+        )
+        & vanishing("m_k n eta s^1/2 / sigma_0, at most m_k / n", n=Fraction(-3, 4))
+    )  # fmt: skip
+
+
+def small_signals() -> Verdict:
+    """Signals, e and a few steps over beta_xi, up to 3 T_2'."""
+    return (
+        vanishing("beta_mu / beta_xi, |mu| / (sigma_p s^1/2)", n=-2)
+        & vanishing("3 T_2' eta |mu| / beta_xi, |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
+        & vanishing("|a_i/b_i - 1| up to T_2^+, the square of a logit n^2 kappa^2 / s", n=8, d=-1, kappa=4)
+        & vanishing("a step over T_2', eta s^1/2 / sigma_0", n=-2)
+    )
+
+
+def turning(lab: Laboratory) -> Verdict:
+    """w_i > 0 from 3 T_1/10 on: starts at most sqrt2 beta_xi m_v^(-1/2), signal a hundredth of it; in units with beta_xi m_v^(-1/2) = 1."""
+    gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * Fraction(3, 10)
+    late = always_positive({"w_i": gained - root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
+    signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2), |mu| / (sigma_p s^1/2)", n=-2)
+    return mean_value_moves(lab) & late & signal
+
+
+def settling_time(speed: Node, root_width: Node) -> Node:
+    """An upper bound of the time at which a pair has settled, in units of T_2'; m_v^1/2 and |xi_i|_1 / (sigma_p s) are given."""
+    stage_one = 2 * Fraction(3, 10) * 2 * num(root_two_high) / root_width  # T_1 = 2 sqrt2 T_2' m_v^(-1/2)
+    beta = num(1 / root_two_low)  # beta_xi, in units of T_2' eta sigma_p s
+    return stage_one + beta * (1 + 3 * TINY) / speed + 2 * TINY
+
+
+def settling(lab: Laboratory) -> Verdict:
+    """Every pair has settled at 3 T_2', and what is used for it."""
+    x, y = sym("x"), sym("y")  # |xi_i|_1 = (7/10 + x) sigma_p s, m_v = (3 + y)^2
+    early = always_positive({"3 T_2' - time": 3 - settling_time(root_half_low + x, 3 + y)}, (), ("x", "y"))
+    bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
+    bounds = bounds & at_most(ball(root_half_low), 1 / flint.arb(2).sqrt())
+    found = alike(lab) & turning(lab) & apart() & small_signals() & early & bounds
+    return settled(found, *EVENTS, *KEPT, MOVES, VALUES, NORMS, QUARTER)
+
+
+# ---- claims of stage II ----------------------------------------------------------------------------------------------
+
+
+def _signs_of_starts() -> Verdict:
+    """|q_i|, |k_i| >= 2 beta_mu and a_i < 3/2 b_i: A has the sign of q_i and B that of k_i at the start."""
+    beta, x = sym("beta"), sym("x")
+    return always_positive(
+        {"q": 2 * beta + x - Fraction(3, 2) * beta, "k": 2 * beta + x - beta}, ("beta",), ("x",)
+    ).proving(
+        "all starts have |q_i|, |k_i| >= 2 beta_mu (Beyond.starts), so A and B start with the signs of q_i and k_i"
+    )
+
+
+def _fair_outcome(lab: Laboratory) -> Verdict:
+    """The other sign of a neuron is as likely, and its run has the other signs."""
+    moving = enumerate_all(
+        [name for name in lab.shares()[1] if name[0] in "qk"],
+        lambda name: lab.shares()[1][name] is not ZERO,
+        "arguments",
+    )
+    return (gauge(lab) & moving).proving(
+        "(w_Q,s, w_K,s) and its negative have the same law and the same pairs with opposite signs",
+        "the recursion of the negative start is the negative of the recursion (Beyond.gauge), so + and - end equally often: "
+        "1/2 each, as a query noise is 0 with probability 0",
+    )
+
+
+@book.claim(
+    "4.2",
+    "Signs of query and key noise align",
+    kind="probability",
+    main=True,
+    where="Lemma 4.2",
+    parts=["aligned", "(1) same signs are kept", "(2) opposite signs"],
+    hypotheses=[*CONDITION, fine_steps],
+    uses=["E.2", "C.4", "Beyond.starts", "Beyond.gauge"],
+    statement=r"\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",
+    reading="aligned and (1): all pairs at once, on events whose probability is 1 - O(delta); (2) for each pair, 1/2 by symmetry",
+)
+def signs_align(lab: Laboratory) -> dict[str, Verdict]:
+    """A pair settles with the sign of the larger of |A| and |B|, which is the common sign where there is one."""
+    done = settling(lab)
+    return {
+        "aligned": done,
+        "(1) same signs are kept": done & _signs_of_starts(),
+        "(2) opposite signs": _fair_outcome(lab),
+    }
+
+
+@book.claim(
+    "Sec.E.5-times",
+    "How long a pair takes",
+    kind="inequality",
+    where="Appendix E.5, bounds of T_2^2 and T_2^3 before Lemma E.2",
+    origin="proof",
+    parts=["T^2", "T^3"],
+    hypotheses=[*CONDITION, fine_steps, wide_values],
+    uses=["E.1", "C.4", "Beyond.starts", "Eq.14-15"],
+    statement=r"T^2_{2,s,i}\le1.5T_2',\quad T^3_{2,s,i}\le\max\{T_2',2T^2_{2,s,i}\}\le3T_2',\quad T_2'=\sqrt2\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}",
+    reading="all pairs, in fact T^2 <= T^3 <= T_2', as |xi_i|_1 is near 0.798 sigma_p s; m_v >= 400 for the reversed moves of Stage I",
+)
+def durations(lab: Laboratory) -> dict[str, Verdict]:
+    """T^2 <= T^3 <= the time at which the pair has settled, which is at most T_2' for |xi_i|_1 >= 0.79 sigma_p s, m_v >= 400."""
+    x, y = sym("x"), sym("y")
+    speed = num(Fraction(79, 100)) + x
+    sharp = always_positive({"T_2' - time": 1 - settling_time(speed, 20 + y)}, (), ("x", "y"))
+    norm = at_most(ball(Fraction(79, 100)), (2 / flint.arb.pi()).sqrt(), what="|xi_i|_1 / (sigma_p s), Lemma C.4")
+    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", n=1, d=Fraction(-1, 4))
+    done = (settling(lab) & sharp & norm & near).proving(
+        "T^3 is the first time of (16), (17), (18) together and a settled pair has all three; T^2 is at most T^3"
+    )
+    return {"T^2": done, "T^3": done}
+
+
+def _linear_sizes(lab: Laboratory) -> Verdict:
+    """After 3 T_2' noise grows by |xi_i|_1 >= 7/10 sigma_p s in each step: at t = 12 T_2' + u it is above t/2, in units with eta sigma_p s = 1."""
+    T, u, x = sym("T"), sym("u"), sym("x")
+    t = 12 * T + u
+    lower = always_positive({"lower": (t - 3 * T) * (root_half_low + x) - t / 2}, ("T",), ("u", "x"))
+    return as_settled(lab) & lower & upper_for_ever(lab)
+
+
+def upper_for_ever(lab: Laboratory) -> Verdict:
+    """2 t minus beta_xi + t, in units with eta sigma_p s = 1, for t = T_2' + x and beta_xi = T_2'/sqrt2 <= 5/7 T_2'."""
+    T, x = sym("T"), sym("x")
+    room = always_positive({"room": 2 * (T + x) - (T / root_two_low + T + x)}, ("T",), ("x",))
+    bound = at_most(ball(root_two_low), flint.arb(2).sqrt())
+    return (room & bound & constant_moves(lab)).proving(
+        "a start is at most beta_xi = T_2' eta sigma_p s / sqrt2",
+        "a step moves by eta |xi_i|_1, at most eta sigma_p s by the second line of Lemma C.4 (Eq. (9))",
+    )
+
+
+@book.claim(
+    "E.2",
+    "Pairs with opposite signs",
+    kind="inequality",
+    where="Lemma E.2",
+    source="damaged",
+    parts=["signs and moves", "sizes"],
+    hypotheses=[*CONDITION, fine_steps],
+    uses=["E.1", "C.4", "Beyond.starts", "Eq.10-12", "Eq.14-15"],
+    statement=r"t\in[3T_2',T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\ge12T_2':\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
+    reading="the first display is lost in the text at hand and read off the overview; all pairs, for every constant C_1 in T_2^+",
+)
+def opposite_pairs(lab: Laboratory) -> dict[str, Verdict]:
+    """By the kept difference of |A| and |B|."""
+    return {"signs and moves": settling(lab), "sizes": _linear_sizes(lab)}
+
+
+@book.claim(
+    "E.4",
+    "All pairs after Stage II",
+    kind="inequality",
+    where="Remark E.4, Eq. (21)",
+    parts=["(21)", "upper bound for later times"],
+    hypotheses=[*CONDITION, fine_steps],
+    uses=["E.2", "C.4", "Eq.8-9"],
+    statement=r"t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps\ (21);\ \text{the upper bound for all later}\ t",
+    reading="all pairs, those of one sign too, as the kept difference does not ask for opposite signs; the upper bound for all t >= T_2'",
+)
+def all_pairs(lab: Laboratory) -> dict[str, Verdict]:
+    """As Lemma E.2; the upper bound by the length of moves."""
+    return {"(21)": _linear_sizes(lab), "upper bound for later times": upper_for_ever(lab)}
+
+
+@book.claim(
+    "4.3(1)",
+    "Noise is linear at the end of Stage II",
+    kind="order",
+    main=True,
+    where="Lemma 4.3 (1)",
+    parts=["at T_2"],
+    hypotheses=[*CONDITION, fine_steps],
+    uses=["E.4"],
+    statement=r"|\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle|,|\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle|=\Theta(T_2\eta\sigma_ps)",
+    reading="all pairs, with the constants 1/2 and 2 of Eq. (21)",
+)
+def linear_at_t2(lab: Laboratory) -> Verdict:
+    """T_2 = 50 n T_2' is later than 12 T_2'."""
+    return _linear_sizes(lab)
+
+
+# ---- sums over samples -----------------------------------------------------------------------------------------------
+
+
+def _units() -> tuple[Node, Node, Node, Verdict]:
+    """n = 1 + e, T_2' >= 2 sqrt2 beta_mu and beta_mu, in units with eta sigma_p s = 1; and bounds of sqrt2."""
+    bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
+    return 1 + sym("e"), 2 * sym("beta") * root_two_low + sym("r"), sym("beta"), bounds
+
+
+def _votes(lab: Laboratory) -> Verdict:
+    """A vote that is not tied is at least sigma_p s / sqrt2: Lemma C.5 for the two sets of signs."""
+    enough = vanishing("n^2 / s, what Lemma C.5 supposes", n=4, d=Fraction(-1, 2))
+    return (split_sums(lab) & enough).proving("Lemma C.5 for |E_s,+| and |E_s,-|, which differ by at least 1")
+
+
+@book.claim(
+    "E.5",
+    "Sums of query and key noise",
+    kind="inequality",
+    where="Lemma E.5",
+    parts=["1. direction", "2. magnitude of the update", "3. magnitude of the sums"],
+    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    uses=["E.4", "E.6", "C.5", "Eq.23"],
+    statement=r"\Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",
+    reading="all neurons; no vote is tied, which has probability 1 - O(m_k n^(-1/2)) by Lemma E.6",
+)
+def sums(lab: Laboratory) -> dict[str, Verdict]:
+    """Moves of settled pairs, added up; Lemma C.5; and Eq. (23)."""
+    votes = _votes(lab)
+    return {
+        "1. direction": as_settled(lab),
+        "2. magnitude of the update": votes,
+        "3. magnitude of the sums": _linear_sizes(lab) & votes & sums_from_t2(lab),
+    }
+
+
+@book.claim(
+    "4.3(3)",
+    "Sums of noise dominate the signals",
+    kind="inequality",
+    main=True,
+    where="Lemma 4.3 (3)",
+    parts=["sums"],
+    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    uses=["E.5"],
+    same_as="E.5",
+    statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
+    reading="all neurons at T_2; no vote is tied",
+)
+def sums_at_t2(lab: Laboratory) -> Verdict:
+    """As Lemma E.5."""
+    return sums(lab)["3. magnitude of the sums"]
+
+
+@book.claim(
+    "E.5-requirement",
+    "What T_2 exceeds",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma E.5, what T_2 exceeds",
+    parts=["T_2 exceeds it"],
+    hypotheses=[large_noise],
+    uses=["C.10"],
+    insensitive=NUMBERS,
+    statement=r"T_2=50nT_2'\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}",
+    reading="for every n, with T_2' = sqrt2 beta_xi / (eta sigma_p s)",
+)
+def requirement(lab: Laboratory) -> Verdict:
+    """With sqrt2 < 17/12."""
+    n, T, beta, bounds = _units()
+    least = 50 * n * T - ((12 + 24 * root_two_high * n) * T + 2 * n * beta)
+    return always_positive({"gap": least}, ("beta",), ("e", "r")) & bounds
+
+
+@book.claim(
+    "Eq.23",
+    "Sums of noise are large from T_2 on",
+    kind="inequality",
+    origin="proof",
+    where="Proof of Lemma E.5, Eq. (23)",
+    parts=["(23)"],
+    hypotheses=[large_noise, taken("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1")],
+    uses=["C.10", "E.4", "C.5", "E.5-requirement"],
+    insensitive=NUMBERS,
+    statement=r"t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",
+    reading="from sums of at least -24 T_2' n eta sigma_p s at 12 T_2' (E.4) that grow by eta sigma_p s / sqrt2 in each step, Eq. (22)",
+)
+def sums_from_t2(lab: Laboratory) -> Verdict:
+    """sqrt2 times the sum at T_2 + u, minus sqrt2 2 n beta_mu."""
+    (n, T, beta, bounds), u = _units(), sym("u")
+    least = -24 * root_two_high * n * T + (50 * n * T + u - 12 * T) - root_two_high * 2 * n * beta
+    found = always_positive({"gap": least}, ("beta",), ("e", "r", "u")) & bounds
+    return found.with_constants(
+        needed="(12 + 24 sqrt2 n) T_2' + 2 sqrt2 n beta_mu / (eta sigma_p s), which T_2 exceeds as well"
+    ).proving("sizes at 12 T_2' by Remark E.4, growth by Lemma C.5 for a vote of at least 1")
