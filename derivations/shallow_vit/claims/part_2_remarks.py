@@ -186,16 +186,16 @@ def noise_and_iterations(lab: Laboratory) -> Verdict:
 
     def measure(count: int) -> Measurement:
         seeds = lab.draw.seeds(count)
-        steps = [[float(token_steps(lab, replace(case, noise=c0), seed)) for seed in seeds] for c0 in NOISES]
+        steps = [token_steps(lab, replace(case, noise=c0), seeds) for c0 in NOISES]
         return Measurement("steps", points, steps, seeds)
 
     return falling_at_last(measure, "steps over those with more noise", 3 * SEEDS, lab.most_seeds)
 
 
 @computed_once
-def token_steps(lab: Laboratory, case: Case, seed: int) -> int:
-    """Steps of the network on tokens to zero training loss."""
-    return lab.tokens(case, seed).steps
+def token_steps(lab: Laboratory, case: Case, seeds: tuple[int, ...]) -> np.ndarray:
+    """Steps of the network on tokens to zero training loss, for each start."""
+    return lab.token_steps(case, seeds).astype(float)
 
 
 @claim(
