@@ -87,7 +87,7 @@ class BlockKernel:
         ]
 
     def _of_samples(self, given: np.ndarray) -> list[Any]:
-        """All values, with those filled in that depend on the samples alone; they are kept, as steps repeat the samples."""
+        """All values, with those filled in that depend on the samples alone: kept, as steps repeat the samples."""
         if self.kept is None or not np.array_equal(self.kept[0], given):
             values: list[Any] = [None] * self.count
             values[self.leaves[VARYING]] = given = given.copy()

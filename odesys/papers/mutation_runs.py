@@ -1,9 +1,9 @@
 """Claims on systems broken on purpose: which check notices what, and why the others do not.
 
 A pair of a claim and a mutation is *killed* if the verdict changes, or that of one of its parts, or the run the claim
-speaks of does not exist any more; *unread* if the check reads no part of the laboratory that the mutation changes, which is found by
-program; *refused* if the check could not be run; and *survived* otherwise: then the book has to say why that is right.
-Where a book says why the whole keeps its verdict, the pair has survived, whatever its parts do.
+speaks of does not exist any more; *unread* if the check reads no part of the laboratory that the mutation changes,
+which is found by program; *refused* if the check could not be run; and *survived* otherwise: then the book has to say
+why that is right. Where a book says why the whole keeps its verdict, the pair has survived, whatever its parts do.
 """
 
 from __future__ import annotations
