@@ -75,7 +75,7 @@ class BlockKernel:
 
     def __call__(self, leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """The values, each with the axis of networks in front."""
-        values = self._of_samples(leaves[VARYING]) if VARYING in self.leaves else [None] * self.count
+        values: list[Any] = self._of_samples(leaves[VARYING]) if VARYING in self.leaves else [None] * self.count
         for name, number in self.leaves.items():
             values[number] = leaves[name]
         for number, work, first, second in self.plan:

@@ -131,7 +131,7 @@ def theorem_answers(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[tuple[
 
     repaired, graph = _repairs(outcomes), book.proof_graph()
     found = {outcome.claim.id: outcome for outcome in outcomes}
-    lines = []
+    lines: list[tuple[str, str, list[str]]] = []
     mains = [outcome for outcome in outcomes if outcome.claim.main]
     for outcome in sorted(mains, key=lambda o: len(nx.descendants(graph, o.claim.id))):
         claim = outcome.claim
