@@ -268,6 +268,18 @@ class Laboratory(BaseLaboratory):
 
     def tokens(self, case: Case, seed: Any = 0, steps: int | None = None) -> network.Run:
         """SGD on noisy tokens by the hand-written gradients of the full network, with the speeds of the equations."""
+        net, data = self._on_tokens(case, seed)
+        limit = self.longest(case) if steps is None else steps
+        return network.train(case, seed, data, net, steps=limit, rules=self.rules(), speeds=self._read_speeds())
+
+    def token_steps(self, case: Case, seeds: Sequence[int]) -> np.ndarray:
+        """Steps of `tokens` for several seeds, trained together; full batches, one output weight for all positions."""
+        begun = [self._on_tokens(case, seed) for seed in seeds]
+        nets, data = zip(*begun, strict=True)
+        return network.steps_together(case, nets, data, self.longest(case), self.rules(), self._read_speeds())
+
+    def _on_tokens(self, case: Case, seed: Any) -> tuple[network.Network, network.Tokens]:
+        """A network at its start, and its training samples."""
         rng, counting, size = np.random.default_rng(seed), self.counting(), self.start()
         net, _ = network.start(case, rng)
         net = replace(net, W_V=size * net.W_V, W_K=size * net.W_K, W_Q=size * net.W_Q)
@@ -277,8 +289,7 @@ class Laboratory(BaseLaboratory):
         if counting.nuisance > 1:  # some of the discriminative tokens become the first nuisance pattern
             moved = (data.pattern < 2) & (rng.random(data.pattern.shape) < 0.4)
             data = replace(data, X=np.where(moved[:, :, None], network.patterns(case)[2], data.X))
-        limit = self.longest(case) if steps is None else steps
-        return network.train(case, seed, data, net, steps=limit, rules=self.rules(), speeds=self._read_speeds())
+        return net, data
 
     def sparsified(self, rule: str, share: float, seed: int, case: Case, tests: int) -> float:
         """Test loss after a share of the tokens was removed by a rule."""

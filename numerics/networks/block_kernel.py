@@ -1,7 +1,8 @@
 r"""Blocks as a straight list of NumPy calls, with the networks of an ensemble as one more axis in front.
 
 Made once and run at every step of training: constants are folded, equal operations are done once, factors of one are
-dropped, large sums of products are matrix products, and what no result needs is left out.
+dropped, large sums of products are matrix products, and what no result needs is left out. What depends on the samples
+alone is kept until other samples come.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class BlockKernel:
         self.taken: dict[int, tuple[np.ndarray, Slot]] = {}
         self.products: dict[int, tuple[Slot, Slot]] = {}
         self.count = 0
+        self.kept: tuple[np.ndarray, list[Any]] | None = None
         memo: dict[int, Value] = {}
         for block in blocks.topological(roots):
             memo[id(block)] = self._value(block, [memo[id(a)] for a in block.args])
@@ -73,7 +75,7 @@ class BlockKernel:
 
     def __call__(self, leaves: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """The values, each with the axis of networks in front."""
-        values: list[Any] = [None] * self.count
+        values: list[Any] = self._of_samples(leaves[VARYING]) if VARYING in self.leaves else [None] * self.count
         for name, number in self.leaves.items():
             values[number] = leaves[name]
         for number, work, first, second in self.plan:
@@ -83,6 +85,17 @@ class BlockKernel:
             np.broadcast_to(r, (networks, *r.shape)) if isinstance(r, np.ndarray) else values[r.number]
             for r in self.results
         ]
+
+    def _of_samples(self, given: np.ndarray) -> list[Any]:
+        """All values, with those filled in that depend on the samples alone: kept, as steps repeat the samples."""
+        if self.kept is None or not np.array_equal(self.kept[0], given):
+            values: list[Any] = [None] * self.count
+            values[self.leaves[VARYING]] = given = given.copy()
+            for number, work, first, second in self.of_samples:
+                values[number] = work(values[first]) if second is None else work(values[first], values[second])
+                values[number].flags.writeable = False
+            self.kept = given, values
+        return list(self.kept[1])
 
     # ---- making ----------------------------------------------------------------------------------------------------
 
@@ -105,7 +118,12 @@ class BlockKernel:
                 needed.update(row[2])
                 kept.append(row)
         self.rows = kept[::-1]
-        self.plan = [(n, work, args[0], args[1] if len(args) > 1 else None) for n, work, args in self.rows]
+        fixed = {self.leaves[VARYING]} if VARYING in self.leaves else set()
+        for number, _, args in self.rows:
+            if fixed.issuperset(args):
+                fixed.add(number)
+        plan = [(n, work, args[0], args[1] if len(args) > 1 else None) for n, work, args in self.rows]
+        self.of_samples, self.plan = ([row for row in plan if (row[0] in fixed) is which] for which in (True, False))
 
     def _written(self, value: Slot | Spread) -> Slot:
         if isinstance(value, Slot):
@@ -272,6 +290,8 @@ class BlockKernel:
             if np.array_equal(turned, places):
                 return self._row(("transpose", slot.number), _UNARY["transpose"], [slot], shape)
         flat = np.ascontiguousarray(places).reshape(-1)
+        if len(flat) == math.prod(slot.shape) and np.array_equal(flat, np.arange(len(flat))):
+            return self._reshaped(slot, shape)
         made = self._row(("take", slot.number, shape, flat.tobytes()), _taking(flat, shape), [slot], shape)
         self.taken[made.number] = (places, slot)
         return made

@@ -1,8 +1,9 @@
 """Claims on systems broken on purpose: which check notices what, and why the others do not.
 
-A pair of a claim and a mutation is *killed* if the verdict changes or the run the claim speaks of does not exist any
-more; *unread* if the check reads no part of the laboratory that the mutation changes, which is found by program;
-*refused* if the check could not be run; and *survived* otherwise: then the book has to say why that is right.
+A pair of a claim and a mutation is *killed* if the verdict changes, or that of one of its parts, or the run the claim
+speaks of does not exist any more; *unread* if the check reads no part of the laboratory that the mutation changes,
+which is found by program; *refused* if the check could not be run; and *survived* otherwise: then the book has to say
+why that is right. Where a book says why the whole keeps its verdict, the pair has survived, whatever its parts do.
 """
 
 from __future__ import annotations
@@ -75,7 +76,17 @@ def _mutant(book: ClaimBook, outcome: Outcome, mutation: str, answer: Answer | N
     before, after = _says(outcome.verdict), _says(answer.verdict)
     if before != after:
         return Mutant(id, mutation, KILLED, f"{before} -> {after}")
-    return Mutant(id, mutation, SURVIVED, book.reasons.get((id, mutation)) or outcome.claim.insensitive or NO_REASON)
+    reason = book.reasons.get((id, mutation)) or outcome.claim.insensitive
+    changed = _changed_parts(outcome.verdict, answer.verdict)
+    if changed and not reason:
+        return Mutant(id, mutation, KILLED, "; ".join(changed))
+    return Mutant(id, mutation, SURVIVED, reason or NO_REASON)
+
+
+def _changed_parts(before: Verdict, after: Verdict) -> list[str]:
+    """What parts say otherwise, one by one."""
+    said = {name: (_says(part), _says(after.parts[name])) for name, part in before.parts.items() if name in after.parts}
+    return [f"{name}: {first} -> {then}" for name, (first, then) in said.items() if first != then]
 
 
 def _says(verdict: Verdict) -> str:

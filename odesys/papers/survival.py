@@ -119,29 +119,42 @@ def _stands(outcome: Outcome, repaired: Mapping[str, str]) -> str:
 
 def theorem_lines(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[str]:
     """A line for each main theorem, the last ones of the proof first: does it stand, and what is changed below it."""
-    return [line for _, line in theorem_answers(book, outcomes)]
+    return [line for _, line, _ in theorem_answers(book, outcomes)]
 
 
-def theorem_answers(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[tuple[str, str]]:
-    """For each main theorem, the last ones of the proof first: how it stands, and a line with what is changed below."""
+def theorem_answers(book: ClaimBook, outcomes: Sequence[Outcome]) -> list[tuple[str, str, list[str]]]:
+    """For each main theorem, the last ones of the proof first: how it stands, a line with what is changed below.
+
+    Third come lines on what holds instead, where the theorem itself fails.
+    """
     import networkx as nx
 
     repaired, graph = _repairs(outcomes), book.proof_graph()
     found = {outcome.claim.id: outcome for outcome in outcomes}
-    lines = []
+    lines: list[tuple[str, str, list[str]]] = []
     mains = [outcome for outcome in outcomes if outcome.claim.main]
     for outcome in sorted(mains, key=lambda o: len(nx.descendants(graph, o.claim.id))):
         claim = outcome.claim
         if outcome.stands is None:
             missing = sorted(id for id in nx.ancestors(graph, claim.id) if id not in found)
-            lines.append(("open", f"{claim.id} {claim.title}: not known, {', '.join(missing)} did not run"))
+            lines.append(("open", f"{claim.id} {claim.title}: not known, {', '.join(missing)} did not run", []))
             continue
         named = [f"{id} (repaired by {repaired[id]})" for id in outcome.rests_on_failed if id in repaired]
         named += [f"{id} ({found[id].verdict.fault})" for id in outcome.rests_on_failed if id not in repaired]
         below = f"; below it fail {', '.join(named)}" if named else ""
         said = f"{'stands ' if outcome.stands in STANDS[:3] else ''}{outcome.stands}"
-        lines.append((outcome.stands, f"{claim.id} {claim.title}: {said}{below}"))
+        lines.append((outcome.stands, f"{claim.id} {claim.title}: {said}{below}", _instead(outcome.verdict)))
     return lines
+
+
+def _instead(verdict: Verdict) -> list[str]:
+    """What holds in place of a theorem that fails, part by part."""
+    parts = {f"{name}, ": part for name, part in verdict.parts.items()} or {"": verdict}
+    return [
+        f"{name}instead ({part.corrected.evidence}): {part.corrected.statement}"
+        for name, part in parts.items()
+        if part.as_stated == FAILS and part.corrected is not None and part.corrected.as_stated == HOLDS
+    ]
 
 
 def causes(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[Outcome]]]:

@@ -191,8 +191,10 @@ def show(
     unrun = [claim.id for claim in book if claim.main and claim.id not in done] if not chosen else []
     if theorems or unrun:
         say("\nDo the main theorems stand?", style="bold")
-        for stands, line in theorems:
+        for stands, line, instead in theorems:
             say(line, 4, mark=stands)
+            for fixed in instead:
+                say(fixed, 8, 0)
         if unrun:
             say(f"{', '.join(unrun)}: not known, level full decides", 4, mark="open")
     for fault, by_cause in causes(outcomes).items():

@@ -296,6 +296,12 @@ class Change:
         """The claim it shows in first."""
         return self.entries[0]
 
+    @property
+    def instead(self) -> str:
+        """What holds in place of a main theorem, as a formula; empty for other claims."""
+        fixed = self.first.verdict.corrected if self.first.verdict is not None else None
+        return fixed.statement if self.first.claim.main and fixed is not None and fixed.as_stated == HOLDS else ""
+
 
 def changes(content: Content) -> list[Change]:
     """Slips of the paper, severest first; the card of a claim stands under its severest one."""

@@ -91,6 +91,12 @@ def bounded_motion(lab: Laboratory) -> Verdict:
     )
 
 
+def by_printed_steps(lab: Laboratory, found: Verdict) -> Verdict:
+    """What runs show, where the derived steps are the printed gradients; of other steps they say nothing about the paper."""
+    same = all(as_printed(lab, leaf).as_stated == HOLDS for leaf in ("O", "V", "K", "Q"))
+    return found if same else undecided("the runs do not take steps of the printed gradients")
+
+
 def drift_of_step() -> Verdict:
     """What a step x + eta r, y + eta p changes of x^2 - y^2: eta times its rate along the flow, and eta^2 (r^2 - p^2)."""
     x, y, r, p, eta = (sym(name) for name in ("x", "y", "r", "p", "eta"))

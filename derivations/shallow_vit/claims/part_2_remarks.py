@@ -26,6 +26,7 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import many_networks
 from .book import PRINTED, SHARED, THEOREM_1, claim, point
+from .common_motion import by_printed_steps
 from .common_runs import BY_STEP
 from .common_samples import no_margin, risks, sampled
 from .common_seeds import SEEDS
@@ -105,12 +106,12 @@ def falling_at_last(measure: Callable[[int], Measurement], what: str, count: int
     reading="mean number of steps as alpha_* grows, along three families of fractions",
 )
 def fractions(lab: Laboratory) -> Verdict:
-    """Monotone along alpha_# = 0, alpha_# = alpha_*/4 and alpha_nd = 1/2."""
+    """Monotone along alpha_# = 0, alpha_# = alpha_*/4 and alpha_nd = 1/2; runs take the steps of the printed gradients."""
     found = []
     for family in FAMILIES:
         cases = [replace(BY_STEP, alpha_s=a, alpha_c=c, eta=0.4, steps=3000) for a, c in sorted(family)]
         found.append(falling(mean_times(lab, cases), "eta T over that of the next smaller alpha_*"))
-    return found[0] & found[1] & found[2]
+    return by_printed_steps(lab, found[0] & found[1] & found[2])
 
 
 @claim(
@@ -164,7 +165,10 @@ def power_of_alpha(lab: Laboratory) -> dict[str, Verdict]:
     reading="steps to zero training loss of unit tokens with noise and without, start by start, from 60 starts on, sigma = delta = 0.3",
 )
 def noise_and_iterations(lab: Laboratory) -> Verdict:
-    """Mean steps over seeds, unit tokens with noise c_0 = 0.08 within tau = 0.3 and 0 in four dimensions; same starts and counts."""
+    """Mean steps over seeds, unit tokens with noise c_0 = 0.08 within tau = 0.3 and 0 in four dimensions; same starts and counts.
+
+    Steps are those of the printed gradients.
+    """
     case = Case(
         M=3,
         alpha_s=0.5,
@@ -186,16 +190,17 @@ def noise_and_iterations(lab: Laboratory) -> Verdict:
 
     def measure(count: int) -> Measurement:
         seeds = lab.draw.seeds(count)
-        steps = [[float(token_steps(lab, replace(case, noise=c0), seed)) for seed in seeds] for c0 in NOISES]
+        steps = [token_steps(lab, replace(case, noise=c0), seeds) for c0 in NOISES]
         return Measurement("steps", points, steps, seeds)
 
-    return falling_at_last(measure, "steps over those with more noise", 3 * SEEDS, lab.most_seeds)
+    found = falling_at_last(measure, "steps over those with more noise", 3 * SEEDS, lab.most_seeds)
+    return by_printed_steps(lab, found)
 
 
 @computed_once
-def token_steps(lab: Laboratory, case: Case, seed: int) -> int:
-    """Steps of the network on tokens to zero training loss."""
-    return lab.tokens(case, seed).steps
+def token_steps(lab: Laboratory, case: Case, seeds: tuple[int, ...]) -> np.ndarray:
+    """Steps of the network on tokens to zero training loss, for each start."""
+    return lab.token_steps(case, seeds).astype(float)
 
 
 @claim(

@@ -29,6 +29,7 @@ from ..setting import Case
 from ..special import sparsify
 from .book import PRINTED, SHARED, THEOREM_1, claim, point
 from .common_gradients import POSITIVE
+from .common_motion import by_printed_steps
 from .common_positions import POSITIONS, of_positions
 from .common_runs import BY_STEP
 from .common_samples import needed, sampled
@@ -183,9 +184,12 @@ def same_fractions(lab: Laboratory) -> Verdict:
     reading="alpha_* = 1/2, alpha_# = 1/20, eta over a decade, 20 starts; that f = 0 at zero training loss is Beyond.same-fractions",
 )
 def left_of_theorem(lab: Laboratory) -> Verdict:
-    """The number of steps to zero training loss, and that zero training loss is zero risk for this law."""
+    """The number of steps to zero training loss, and that zero training loss is zero risk for this law.
+
+    Steps are those of the printed gradients.
+    """
     found = over_steps(lab, "steps", "the number of steps to zero loss").order("eta", -1, "Theta", "zero")
-    return found & same_fractions(lab)
+    return by_printed_steps(lab, found & same_fractions(lab))
 
 
 @claim(
@@ -400,7 +404,7 @@ def pruning_by_attention(lab: Laboratory) -> dict[str, Verdict]:
     what = "in every sample each label-relevant token receives more attention at T than every other token"
     ranked = in_every_run(lab, what, lambda x: x["above every other"] == 1, of_positions, POSITIONS)
     what = "each label-relevant token receives more attention than any other one, and than at the start"
-    few = in_every_run(lab, what, lambda x: x["pruned well"] == 1)
+    few = by_printed_steps(lab, in_every_run(lab, what, lambda x: x["pruned well"] == 1))
     seen = [of_positions(lab, seed) for seed in lab.draw.seeds(SEEDS)]
     shares = {name: rounded([x[name] for x in seen], 3) for name in ("above every other", "above their mean")}
     return {

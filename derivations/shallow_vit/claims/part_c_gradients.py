@@ -14,6 +14,7 @@ from odesys import (
     graph,
     identity,
     sym,
+    undecided,
 )
 
 from ..laboratory import Laboratory
@@ -185,8 +186,8 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     found = gates(nodes, True)
     h = [sym("h1"), sym("h2")]
     with_symbols = put(nodes, dict(zip(found, h, strict=False)))
-    both = [put(with_symbols, {h[0]: x, h[1]: y}) for x, y in ((ONE, ONE), (ONE, ZERO), (ZERO, ONE), (ZERO, ZERO))]
-    printed = equal(entry_pairs(with_symbols, both[0], "rate"), positive=POSITIVE)
+    reached, never = (put(with_symbols, dict.fromkeys(h, value)) for value in (ZERO, ONE))
+    printed = equal(entry_pairs(with_symbols, never, "rate"), positive=POSITIVE)
     surfaces = {
         node.args[0]: min(
             range(2), key=lambda n: len(graph.symbols([node.args[0]]) & {f"{'ec'[n]}{k}" for k in (1, 2, 3)})
@@ -204,10 +205,12 @@ def after_the_margin(lab: Laboratory) -> Verdict:
         if surfaces
         else printed
     )
-    linear = equal(
-        entry_pairs(with_symbols, h[0] * both[1] + h[1] * both[2], "linear")
-        | entry_pairs(both[3], np.full(nodes.shape, ZERO), "none"),
-        positive=POSITIVE,
+    slopes = [slope for node in with_symbols for slope in graph.gradient(node, h)]
+    if graph.symbols(slopes) & {"h1", "h2"}:
+        return undecided("the slopes of the rates by an indicator contain an indicator")
+    linear = identity({f"both reached {k}": node for k, node in enumerate(reached)}, positive=POSITIVE).proving(
+        "the derivative of every rate by an indicator contains no indicator: a rate is linear in the two, with the value "
+        "where both are 0, which is 0"
     )
     return printed.correcting(
         r"\text{each summand times }\mathbb 1[y^nF(X^n)<1]",

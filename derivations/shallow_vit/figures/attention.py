@@ -136,9 +136,9 @@ def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK, data
     axes[0].grid(False)
     for ax, names in zip(axes[1:], (list(curves)[:2], list(curves)[1:]), strict=True):
         for name in names:
-            ax.errorbar(
-                size.shares, table[name].mean(axis=1), yerr=table[name].std(axis=1), fmt="o-", capsize=3, label=name
-            )
+            mean, spread = table[name].mean(axis=1), table[name].std(axis=1)
+            ends = np.minimum(spread, mean), np.minimum(spread, 1 - mean)  # a share is between 0 and 1
+            ax.errorbar(size.shares, mean, yerr=ends, fmt="o-", capsize=3, label=name)
         ax.set(xlabel="removed share of the background", ylabel="test accuracy", ylim=(0.4, 1.02))
         ax.legend(fontsize=8)
     axes[1].set_title("both backgrounds equally often")

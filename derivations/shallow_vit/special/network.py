@@ -8,7 +8,7 @@ the softmax with the logit 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -235,6 +235,53 @@ def train(
         progress("training", number / limit)
     table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
     return Run(case, samples, first, now, number, fitted, np.array(times), table)
+
+
+def steps_together(
+    case: Case,
+    nets: Sequence[Network],
+    data: Sequence[Tokens],
+    limit: int,
+    rules: Rules = PAPER,
+    speeds: PathSpeeds | None = None,
+) -> np.ndarray:
+    """The number of steps of full batches, at most `limit`, after which each network has all of its margins.
+
+    Each network has samples of its own, as many as the others, of which no token is removed; output weights are common
+    to all positions and networks.
+    """
+    a, count = nets[0].a, len(data[0].y)
+    weights = {name: np.stack([getattr(net, name) for net in nets]) for name in WEIGHTS}
+    X, y = np.stack([each.X for each in data]), np.stack([each.y for each in data])
+    made = _program(X.shape[2], a.tobytes(), 1, False, float(case.margin), rules)
+    moving = ("W_O", "W_V") if case.frozen else WEIGHTS
+    taken, left = np.full(len(nets), limit), np.arange(len(nets))
+    for number in range(limit):
+        with np.errstate(all="ignore"):
+            F = _outputs(weights, X, a, rules)
+        setting.check_outputs(F, number, case)
+        on = ~np.all(y * F >= case.margin, axis=1)
+        if not on.all():
+            taken[left[~on]] = number
+            left, X, y = left[on], X[on], y[on]
+            weights = {name: weight[on] for name, weight in weights.items()}
+        if not left.size:
+            break
+        with np.errstate(all="ignore"):
+            columns = np.ascontiguousarray(X.reshape(-1, *X.shape[2:]).mT)
+            found = made.gradients(weights, columns, y.reshape(len(left) * count, 1))
+            for name in moving:
+                factor = 1.0 if speeds is None else factors(speeds, name[2], found[name].shape[2])
+                weights[name] = weights[name] - case.eta * factor * found[name]
+    return taken
+
+
+def _outputs(weights: Mapping[str, np.ndarray], X: np.ndarray, a: np.ndarray, rules: Rules) -> np.ndarray:
+    """F of the samples of several networks, as `forward` has it: X (networks, samples, L, d)."""
+    O, V, K, Q = (weights[name].mT[:, None] for name in WEIGHTS)
+    A = row_softmax(rules.scale * (X @ K) @ (X @ Q).mT, axis=2)
+    h = A.mT @ (X @ V) @ O
+    return np.asarray(((h if rules.linear else np.maximum(h, 0.0)) @ a).mean(axis=2))
 
 
 def flipped(data: Tokens, case: Case, rng: np.random.Generator) -> Tokens:

@@ -282,16 +282,24 @@ MOST_GATES = 24  # where there are more, most neurons have a pattern of their ow
 
 def _by_gates(data: Counts) -> Callable[[State], np.ndarray]:
     """Forces C of neurons over frozen values and logits: they depend on the gates alone, so a pattern is met once."""
-    known: dict[int, np.ndarray] = {}
+    known, rows = np.empty(0, dtype=int), np.empty((0, 0))  # patterns of gates in ascending order, and their forces
 
     def force(state: State) -> np.ndarray:
-        gates = class_network.forward(state, data).h.reshape(-1, len(state.w)) > 0
+        nonlocal known, rows
+        h = class_network.attention(state.S, data.counts).mT @ state.u.T
+        gates = h.reshape(-1, len(state.w)) > 0
         if len(gates) > MOST_GATES:
             return class_network.forces(state, data, math.inf).C
-        codes, first, which = np.unique(2 ** np.arange(len(gates)) @ gates, return_index=True, return_inverse=True)
-        if not known.keys() >= set(codes.tolist()):
-            known.update(zip(codes.tolist(), class_network.forces(state, data, math.inf).C[first], strict=True))
-        return np.array([known[code] for code in codes.tolist()])[which]
+        codes = (2.0 ** np.arange(len(gates)) @ gates).astype(int)
+        places = np.searchsorted(known, codes)
+        if not known.size or (known.take(places, mode="clip") != codes).any():
+            met, first = np.unique(codes, return_index=True)
+            table = dict(zip(known.tolist(), rows, strict=True))
+            table |= zip(met.tolist(), class_network.forces(state, data, math.inf).C[first], strict=True)
+            known = np.array(sorted(table))
+            rows = np.array([table[code] for code in known.tolist()])
+            places = np.searchsorted(known, codes)
+        return rows[places]
 
     return force
 

@@ -283,6 +283,9 @@ NOTICED = {  # one mutation that each of these must notice, at least one claim o
     "Beyond.freeze": "hinge",
     "Beyond.symmetric": "weight",
     "Asm.1": "start",
+    "Rem.2": "weight",
+    "Rem.2-noise": "hinge",
+    "Beyond.theorem": "neurons",
 }
 
 

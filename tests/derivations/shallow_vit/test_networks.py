@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 from derivations.shallow_vit import dynamics, protocol, setting
+from derivations.shallow_vit.laboratory import Laboratory
 from derivations.shallow_vit.setting import Case
 from derivations.shallow_vit.special import class_network, network
 from derivations.shallow_vit.special.class_network import Counts, State
@@ -277,3 +278,12 @@ def test_the_program_moves_weights_as_gradients_by_hand_say(rules) -> None:
             found = network.gradients(net, tokens, 0.3, rules)
             for name, slope in vit_gradients.by_tokens(net, tokens, 0.3, rules).items():
                 assert np.abs(found[name] - slope).max() < 1e-13
+
+
+@pytest.mark.parametrize("mutation", ["", "keys", "weight", "linear"])
+def test_networks_on_tokens_take_the_same_steps_together(mutation: str) -> None:
+    """Other networks in the stack, which stop earlier or later, change nothing."""
+    case = Case(M=3, alpha_c=0.1, L=10, N=6, d=4, m=10, m_a=4, m_b=4, noise=0.05, eta=0.4, steps=400)
+    lab = Laboratory(mutation=mutation)
+    alone = [lab.tokens(case, seed).steps for seed in range(4)]
+    assert lab.token_steps(case, range(4)).tolist() == alone and len(set(alone)) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.networks.block_kernel import BlockKernel
+from numerics.networks.block_kernel import VARYING, BlockKernel
 from odesys import blocks, gradient_flow
 from odesys.errors import OdesysError
 from tests.random_programs import PARAMETERS, random_program
@@ -46,3 +46,26 @@ def test_results_that_read_no_leaf_are_repeated() -> None:
     W = blocks.leaf("W", (1, 1))
     constant, _ = BlockKernel([blocks.constant([["b"]]), W], {"b": 2.0})({"W": np.zeros((3, 1, 1))})
     assert constant.tolist() == [[[2.0]]] * 3
+
+
+def test_what_depends_on_samples_alone_is_kept_until_other_samples_come() -> None:
+    W = blocks.leaf("W", (1, 1))
+    squared = blocks.multiply(blocks.constant([["b"]]), blocks.constant([["b"]]))
+    kernel = BlockKernel([blocks.multiply(squared, W), squared], {}, ["b"])
+    assert len(kernel.of_samples) >= 1 and len(kernel.plan) == 1  # the product with W
+    samples = np.array([[2.0], [3.0]])
+    for W_now, factor in ((1.0, 1.0), (5.0, 1.0), (5.0, 2.0), (5.0, 1.0)):
+        given = factor * samples
+        product, own = kernel({"W": np.full((2, 1, 1), W_now), VARYING: given})
+        given *= 0  # the caller's own array
+        assert own.ravel().tolist() == [4 * factor**2, 9 * factor**2]
+        assert product.ravel().tolist() == [4 * factor**2 * W_now, 9 * factor**2 * W_now]
+
+
+def test_a_choice_of_all_entries_in_order_is_no_choice() -> None:
+    W = blocks.leaf("W", (2, 2))
+    rows, columns = np.indices((2, 2))
+    taken = blocks.take(W, (rows, columns))
+    kernel = BlockKernel([blocks.add(taken, W)], {})
+    assert [row[0] for row in kernel.known if isinstance(row, tuple)] == ["add"]
+    assert kernel({"W": np.arange(4.0).reshape(1, 2, 2)})[0].tolist() == [[[0.0, 2.0], [4.0, 6.0]]]

@@ -145,3 +145,21 @@ def test_without_a_record_every_pair_is_run() -> None:
     book = ClaimBook("toy", lambda mutation="": mutation, mutations=[Mutation("broken", "a sentence")])
     book.claim("a", "a", kind="identity", statement="s", reading="r")(lambda lab: proved())
     assert states(book)[0] == {"a": {"broken": SURVIVED}}
+
+
+def test_a_part_that_notices_is_seen() -> None:
+    """The whole fails on every system because of its first part; the second part notices."""
+    book = ClaimBook("toy", Lab)
+
+    @book.claim(
+        "both", "both", kind="identity", statement="s", reading="r", expect="fails", parts=["never", "left is one"]
+    )
+    def both(lab: Lab) -> dict[str, Verdict]:
+        return {"never": refuted({"l": 1}), "left is one": measured(lab.left() == 1)}
+
+    table, mutants = states(book)
+    assert table["both"]["left"] == KILLED and mutants[0].how == "left is one: holds -> fails"
+    assert mutation_summary(book, mutants)["explained"]
+    book.unaffected("left", "both", "the first part decides the whole")
+    table, mutants = states(book)
+    assert table["both"]["left"] == SURVIVED and mutants[0].how == "the first part decides the whole"

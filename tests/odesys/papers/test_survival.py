@@ -13,6 +13,7 @@ from odesys.papers.survival import (
     few_open,
     score,
     standing_so_far,
+    theorem_answers,
     theorem_lines,
     with_survival,
 )
@@ -111,6 +112,14 @@ def test_lines_name_what_is_repaired() -> None:
     assert theorem_lines(book, found) == [
         "T claim T: stands with corrected constants; below it fail A (repaired by R), B (misprint)"
     ]
+
+
+def test_what_holds_in_place_of_a_theorem_is_said_beside_it_part_by_part() -> None:
+    both = in_parts({"time": fails("false"), "error": fails("false", mended=False), "sign": proved()})
+    for verdict, instead in ((fails("false"), ["instead (proof): y"]), (both, ["time, instead (proof): y"])):
+        ((stands, _, lines),) = theorem_answers(*outcomes({"T": verdict}))
+        assert stands == "falls" and lines == instead
+    assert theorem_answers(*outcomes({"A": fails("constant")}))[0][2] == [], "it does not fail itself"
 
 
 def test_a_book_with_a_tenth_left_open_is_not_done() -> None:

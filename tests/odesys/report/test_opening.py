@@ -12,7 +12,7 @@ from odesys.report import html
 from odesys.report.claim_entry import anchor, claim_entries
 from odesys.report.content import Content, SystemPart
 from odesys.report.opening import FAULT_NAMES, changes, counted, headline, numbers, theorems, verdict_bar
-from odesys.verdicts import FAILS
+from odesys.verdicts import FAILS, proved
 from tests.report_pages import stand_in, toy
 
 MakeContent = Callable[..., Content]
@@ -69,6 +69,18 @@ def test_theorems_below_which_something_did_not_run_are_said_last_and_honestly(t
     assert "more (level full); " in theorems(content) and " so far " in theorems(content)
     known = stand_in(registry.find_paper("cooccurrence"), tmp_path)
     assert "level full" not in theorems(known)
+
+
+def test_what_holds_in_place_of_a_main_theorem_is_on_the_first_screen(tmp_path: Path) -> None:
+    content = stand_in(registry.find_paper("shallow_vit"), tmp_path)
+    found = {o.claim.id: o for o in content.outcomes}
+    fixed = found["Thm.1"].verdict.correcting(r"T=\Theta(\eta^{-1})\ \text{(elsewhere)}", proved(), "a factor was lost")
+    content.outcomes = [replace(found["Thm.1"], verdict=fixed), found["Lem.4"]]
+    assert {change.first.claim.id: bool(change.instead) for change in changes(content)} == {
+        "Thm.1": True,
+        "Lem.4": False,
+    }
+    assert "(elsewhere)" in html.page(content).split('id="changes"')[0]
 
 
 def test_slips_are_counted_in_one_way(tmp_path: Path) -> None:
