@@ -100,7 +100,8 @@ class _Field:
     def __init__(self, nodes: Sequence[Node], names: Sequence[str], apart: Sequence[tuple[Node, Node]] = ()) -> None:
         self.names = list(names)
         count = len(nodes)
-        everything, self.removable = _without_removable([*nodes, *(node for pair in apart for node in pair)])
+        everything = with_sigmoids([*nodes, *(node for pair in apart for node in pair)])
+        everything, self.removable = _without_removable(everything)
         nodes, pairs = everything[:count], everything[count:]
         self.apart = ball_program(pairs, PRECISION) if pairs else None
         atoms = [graph.sym(r.name) for r in self.removable]
@@ -332,6 +333,40 @@ def _without_removable(nodes: Sequence[Node]) -> tuple[list[Node], list[_Removab
         rest = [graph.power(memo[b], e) for b, e in powers.items() if e]
         memo[node] = graph.multiply(new, *rest) if node.op == "mul" else graph.rebuild(node, memo.__getitem__)
     return [memo[node] for node in nodes], list(found.values())
+
+
+def with_sigmoids(nodes: Sequence[Node]) -> list[Node]:
+    r"""Expressions with quotients of exponentials as sigmoids, whose image of a wide ball is narrow.
+
+    .. math::  (a + b\,e^z)^{-k} = a^{-k}\, \sigma(\log(a/b) - z)^k \qquad (a, b > 0).
+    """
+    memo: dict[Node, Node] = {}
+    for node in graph.topological(nodes):
+        memo[node] = graph.rebuild(node, memo.__getitem__)
+        if node.op == "mul":
+            memo[node] = graph.multiply(*(_sigmoid_power(memo[base], exponent) for base, exponent in node.args))
+    return [memo[node] for node in nodes]
+
+
+def _sigmoid_power(base: Node, exponent: Fraction) -> Node:
+    terms = graph.linear_terms(base) if base.op == "add" and exponent < 0 and exponent.denominator == 1 else []
+    numbers = [c for c, term in terms if term is graph.ONE]
+    grown = [(c, z) for c, term in terms if (z := _logarithm(term)) is not None]
+    if len(terms) != 2 or not numbers or not grown:
+        return graph.power(base, exponent)
+    (a,), ((b, z),) = numbers, grown
+    if isinstance(a, float) or isinstance(b, float) or a <= 0 or b <= 0:
+        return graph.power(base, exponent)
+    shift = graph.call("log", graph.num(a / b)) if a != b else graph.ZERO
+    return graph.multiply(graph.power(graph.num(a), exponent), graph.power(graph.call("sigmoid", shift - z), -exponent))
+
+
+def _logarithm(node: Node) -> Node | None:
+    """The sum in an exponential or a product of exponentials, None for anything else."""
+    powers = node.args if node.op == "mul" else ((node, 1),)
+    if any(base.op != "exp" for base, _ in powers):
+        return None
+    return graph.combine((power, base.args[0]) for base, power in powers)
 
 
 def _common_zero(above: Node, below: Node) -> Fraction | None:
