@@ -143,6 +143,8 @@ def exact_tape(roots: Sequence[Node]) -> Tape:
 
 def _ball_power(value: Any, exponent: int | Fraction) -> Any:
     if isinstance(exponent, int):
+        if exponent > 0 and value.mid() == 0:  # flint has no value for powers of a ball around zero itself
+            return _whole_power(value, exponent)
         return value**exponent
     return value.root(exponent.denominator) ** exponent.numerator
 
