@@ -41,7 +41,10 @@ def exact(value: Any) -> Fraction:
     """An exact number as a Fraction; floats are refused."""
     if isinstance(value, float):
         raise ParameterError(f"the float {value!r} is not exact; write a Fraction, or a ball that holds the value")
-    return Fraction(value)
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{value!r} is not an exact number; write a Fraction, or a ball around the value") from None
 
 
 def as_ball(value: Any) -> Any:
