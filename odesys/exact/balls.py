@@ -44,7 +44,9 @@ def exact(value: Any) -> Fraction:
     try:
         return Fraction(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{value!r} is not an exact number; write a Fraction, or a ball around the value") from None
+        raise ParameterError(
+            f"{value!r} is not an exact number; write a Fraction, or a ball around the value"
+        ) from None
 
 
 def as_ball(value: Any) -> Any:

@@ -83,3 +83,16 @@ def test_neurons_are_searched_in_a_wide_box() -> None:
     u = [1 / (1 + graph.exp(8 * y - 10 * x)) - x, 1 / (1 + graph.exp(4 - 12 * x + 3 * y)) - y]
     found = box_zeros(u, ["x", "y"], square(1000, 2))
     assert len(found.zeros) == 1 and not found.undecided
+
+
+def test_an_exponential_over_its_sum_is_a_sigmoid() -> None:
+    for node in (graph.exp(x) / (2 + 3 * graph.exp(x)), graph.exp(x) ** 2 / (1 + graph.exp(x)) ** 3):
+        (new,) = with_sigmoids([node])
+        assert {part.op for part in graph.topological([new])} & {"exp", "sigmoid"} == {"sigmoid"}
+        old_value, new_value = ball_program([node, new], 128)({"x": flint.arb(0.3)})
+        assert old_value.overlaps(new_value) and float(new_value.rad()) < 1e-30
+
+
+def test_images_longer_than_any_float_bound_nothing() -> None:
+    found = box_zeros([graph.exp(1000 * x) - 2 - y, y * graph.exp(x) - x], ["x", "y"], square(10, 2))
+    assert len(found.zeros) == 2 and not found.undecided
