@@ -10,6 +10,7 @@ Every box ends as excluded, as the home of one zero, or as undecided; nothing is
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,7 +101,8 @@ class _Field:
     def __init__(self, nodes: Sequence[Node], names: Sequence[str], apart: Sequence[tuple[Node, Node]] = ()) -> None:
         self.names = list(names)
         count = len(nodes)
-        everything, self.removable = _without_removable([*nodes, *(node for pair in apart for node in pair)])
+        everything = with_sigmoids([*nodes, *(node for pair in apart for node in pair)])
+        everything, self.removable = _without_removable(everything)
         nodes, pairs = everything[:count], everything[count:]
         self.apart = ball_program(pairs, PRECISION) if pairs else None
         atoms = [graph.sym(r.name) for r in self.removable]
@@ -334,6 +336,67 @@ def _without_removable(nodes: Sequence[Node]) -> tuple[list[Node], list[_Removab
     return [memo[node] for node in nodes], list(found.values())
 
 
+def with_sigmoids(nodes: Sequence[Node]) -> list[Node]:
+    r"""Expressions with quotients of exponentials as sigmoids, whose image of a wide ball is narrow.
+
+    .. math::  e^{m z} (a + b\,e^z)^{-k} = a^{m-k} b^{-m}\, \sigma(z - s)^m\, \sigma(s - z)^{k-m},
+               \qquad s = \log(a/b), \quad a, b > 0, \quad 0 \le m \le k.
+    """
+    memo: dict[Node, Node] = {}
+    for node in graph.topological(nodes):
+        memo[node] = graph.rebuild(node, memo.__getitem__)
+        if node.op == "mul":
+            memo[node] = _with_sigmoids([(memo[base], exponent) for base, exponent in node.args])
+    return [memo[node] for node in nodes]
+
+
+def _with_sigmoids(powers: Sequence[tuple[Node, Fraction]]) -> Node:
+    """A product of powers, with those of a + b e^z that divide it as sigmoids, and e^z above them as well."""
+    left = dict(powers)
+    found = [graph.ONE]
+    for base, exponent in powers:
+        sum_of = _number_and_exponential(base) if exponent < 0 and exponent.denominator == 1 else None
+        if sum_of is None:
+            continue
+        (a, b, z), k = sum_of, -int(exponent)
+        m = 0
+        for sign in (1, -1):  # e^z is one over e^(-z)
+            grown = graph.exp(sign * z)
+            count = left.get(grown, Fraction(0)) * sign
+            if grown.op == "exp" and count >= 1 and count.denominator == 1:
+                m = min(k, int(count))
+                left[grown] -= m * sign
+                break
+        shift = graph.call("log", graph.num(a / b)) if a != b else graph.ZERO
+        del left[base]
+        found += [
+            graph.power(graph.num(a), Fraction(m - k)),
+            graph.power(graph.num(b), Fraction(-m)),
+            graph.power(graph.call("sigmoid", z - shift), Fraction(m)),
+            graph.power(graph.call("sigmoid", shift - z), Fraction(k - m)),
+        ]
+    return graph.multiply(*found, *(graph.power(base, e) for base, e in left.items() if e))
+
+
+def _number_and_exponential(base: Node) -> tuple[Any, Any, Node] | None:
+    """The numbers a, b > 0 and the expression z of a + b e^z, None for anything else."""
+    terms = graph.linear_terms(base) if base.op == "add" else []
+    numbers = [c for c, term in terms if term is graph.ONE]
+    grown = [(c, z) for c, term in terms if (z := _logarithm(term)) is not None]
+    if len(terms) != 2 or not numbers or not grown:
+        return None
+    (a,), ((b, z),) = numbers, grown
+    return None if isinstance(a, float) or isinstance(b, float) or a <= 0 or b <= 0 else (a, b, z)
+
+
+def _logarithm(node: Node) -> Node | None:
+    """The sum in an exponential or a product of exponentials, None for anything else."""
+    powers = node.args if node.op == "mul" else ((node, 1),)
+    if any(base.op != "exp" for base, _ in powers):
+        return None
+    return graph.combine((power, base.args[0]) for base, power in powers)
+
+
 def _common_zero(above: Node, below: Node) -> Fraction | None:
     """The rational zero of an affine expression of one symbol, if the other expression of it vanishes there too."""
     names = graph.symbols([above])
@@ -369,13 +432,15 @@ def domain_limits(nodes: Sequence[Node]) -> list[tuple[Node, Any, Any]]:
 
 
 def _down(value: Any) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # longer than any float
+        return -math.inf if value < 0 else sys.float_info.max
     return number if Fraction(number) <= value else math.nextafter(number, -math.inf)
 
 
 def _up(value: Any) -> float:
-    number = float(value)
-    return number if Fraction(number) >= value else math.nextafter(number, math.inf)
+    return -_down(-value)
 
 
 def _may_contain(interval: Interval, ball: Any) -> bool:

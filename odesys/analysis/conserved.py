@@ -11,6 +11,7 @@ from ..exact.zero import ZeroResult, zero_test
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.system import TIME, System
+from ..reading.grammar import Grammar
 
 
 def lie_derivative(system: System, node: Any) -> Node:
@@ -26,7 +27,7 @@ def lie_derivative(system: System, node: Any) -> Node:
     system : System
         A flow or a map.
     node : Any
-        The quantity: a node, a SymPy expression or a name.
+        The quantity: a node, a SymPy expression or text.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def lie_derivative(system: System, node: Any) -> Node:
     >>> lie_derivative(System.from_equations({"x": y, "y": -x}), x**2 + y**2)
     Node(0)
     """
-    node = graph.as_node(node)
+    node = _quantity(system, node)
     used = graph.symbols([node])
     unknown = sorted(used - {*system.names, *system.parameters, TIME})
     if unknown:
@@ -66,7 +67,7 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
     system : System
         A flow or a map.
     expression : Any
-        The quantity: a node, a SymPy expression or a name.
+        The quantity: a node, a SymPy expression or text.
     positive : Collection[str], optional
         Names taken to be positive.
     seed : int, optional
@@ -84,7 +85,7 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
     >>> check_integral(System.from_equations({"x": 1}), sign).answer
     'nonzero'
     """
-    node = graph.as_node(expression)
+    node = _quantity(system, expression)
     between = zero_test(lie_derivative(system, node), positive, seed)
     if between.answer != "zero" or system.kind == "map":
         return between
@@ -93,6 +94,13 @@ def check_integral(system: System, expression: Any, positive: Collection[str] = 
         if jump is not None:
             return jump
     return between
+
+
+def _quantity(system: System, given: Any) -> Node:
+    """A quantity as an expression; text is read by the grammar, unless it is a name as it stands."""
+    if isinstance(given, str) and given not in (*system.names, *system.parameters):
+        return Grammar(states=system.names).read(given)
+    return graph.as_node(given)
 
 
 def _jump(system: System, node: Node, surface: Node, positive: Collection[str], seed: int) -> ZeroResult | None:

@@ -17,7 +17,7 @@ from ..expr.sympy_bridge import to_sympy
 from ..expr.system import System
 from .multiplicity import multiplicity
 from .number_field import AlgebraicPoint
-from .polynomial_form import as_expression, polynomial_context, quotients
+from .polynomial_form import as_expression, factored, polynomial_context, quotients
 from .polynomial_zeros import BASIS_LIMITS, Case, ZeroFamily, parametric_zeros, real_zeros
 from .rest_sets import EVERYWHERE, Continuum, Ends, Equilibria, Equilibrium, Undecided, in_order
 
@@ -158,11 +158,14 @@ def parametric_equilibria(
         equal = _conditions([p for p in case.equations if not any(p.degrees()[:size])], case.nonzero, context)
         if any(p.is_constant() for p in equal):  # no parameters satisfy all of them
             continue
+        if any(_follows(p, equal, context) for p in case.nonzero):  # what must not vanish does for these parameters
+            continue
         rest = [p for p in case.equations if any(p.degrees()[:size])]
         gone = {name: sp.S.Zero for name, gen in zip(loose, context.gens()[size:], strict=True) if gen in equal}
         known = {**symbols, **gone}
         conditions = [sp.Eq(as_expression(p, symbols), 0) for p in equal]
-        conditions += [sp.Ne(as_expression(p, known), 0) for p in case.nonzero if not any(p.degrees()[:size])]
+        apart = [as_expression(p, known) for p in case.nonzero]  # V k + d is a condition on d where k = 0
+        conditions += [sp.Ne(value, 0) for value in apart if not value.free_symbols & set(system.states)]
         if any(c == sp.false for c in conditions):
             continue
         told = tuple(dict.fromkeys(c for c in conditions if c != sp.true))
@@ -189,9 +192,23 @@ def _conditions(equal: Sequence[Any], nonzero: Sequence[Any], context: Any) -> l
         generators: Any = flint.fmpz_mpoly_vec(left, context)
         found, finished = generators.buchberger_naive(limits=BASIS_LIMITS)
         basis = list(found.autoreduction()) if finished else left
-        parts = [[f for f, _ in p.factor()[1] if f not in nonzero and -f not in nonzero] for p in basis]
+        parts = [[f for f, _ in factored(p) if f not in nonzero and -f not in nonzero] for p in basis]
         left = [prod(some, start=context.constant(1)) for some in parts]
     return left
+
+
+def _follows(polynomial: Any, equal: Sequence[Any], context: Any) -> bool:
+    """Whether a polynomial vanishes wherever equations between parameters hold: it lies in their ideal."""
+    if not equal:
+        return bool(polynomial.is_zero())
+    bases = []
+    for some in (equal, [*equal, polynomial]):
+        generators: Any = flint.fmpz_mpoly_vec(some, context)
+        found, finished = generators.buchberger_naive(limits=BASIS_LIMITS)
+        if not finished:
+            return False
+        bases.append({str(p if p.leading_coefficient() > 0 else -p) for p in found.autoreduction()})
+    return bases[0] == bases[1]
 
 
 def _origin(system: System, fractions: Any, symbols: Mapping[str, Any]) -> Equilibrium | None:

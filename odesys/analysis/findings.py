@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import sympy as sp
 
-from ..errors import EquationError, OdesysError
+from ..errors import EquationError, OdesysError, ParameterError
 from ..exact.rewriting import has_floats
 from ..exact.sparse_terms import TooManyTerms, sparse_terms
 from ..expr import graph
 from ..expr.field import ScalarField
 from ..expr.graph import Node, sym
+from ..expr.letters import plain_name
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
+from ..shortening import some
 from .darboux import invariant_curves
 from .dependency import sign_of, strong_components
 from .equilibria import Continuum, Equilibria, Equilibrium
@@ -35,6 +38,8 @@ DEGREES = {1: 4, 2: 4, 3: 3, 4: 3}  # of conserved quantities, for fewer states
 MOST_LINEAR = 300
 MOST_LUMPED = 12  # states up to which a lumped system is searched for each of them
 MOST_REST = 12  # states up to which equilibria are searched
+MOST_LISTED = 60  # equilibria that have a line each
+MOST_SPECIAL = 8  # of those where parameters satisfy equations
 #: smooth on the whole line
 ENTIRE = {"exp", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "arcsinh", "erf", "sigmoid", "softplus", "sech"}
 SECTIONS = ("structure", "conserved", "symmetries", "invariant sets", "equilibria", "run")
@@ -128,7 +133,8 @@ class Analysis:
             shown = "shown to be stable" if any(t.stability == "undecided" for t in self.types) else "stable"
             said = f" ({stable} {shown})" if len(self.rests) else ""
             least = "" if self.rests.complete else "at least "
-            parts.append(least + _count(len(self.rests), "equilibrium", "equilibria") + said)
+            number = least + _count(len(self.rests), "equilibrium", "equilibria") + said
+            parts.append(number if len(self.rests) or not least else "no isolated equilibrium found")
             if self.rests.families:
                 parts.append(_count(len(self.rests.families), "family of equilibria", "families of equilibria"))
         left = len(self.open_questions)
@@ -215,10 +221,21 @@ def analyse(
     """
     counts: dict[str, int] = {}
     integrals: list[Node] = []
+    values = _by_name(values, system.parameters, "a parameter")
+    start = _by_name(start, system.names, "a state")
     lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
-    lines += _invariant_sets(system)
-    rests, types, more = _rests(system, dict(values or {}), box, seed, integrals)
-    return Analysis(system, dict(values or {}), dict(start or {}), (*lines, *more), rests, types, counts, notes)
+    lines += _invariant_sets(system, values)
+    rests, types, more = _rests(system, values, box, seed, integrals)
+    return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes)
+
+
+def _by_name(given: Mapping[Any, Any] | None, known: Sequence[str], what: str) -> dict[str, Any]:
+    """Numbers by the names that the system uses: keys may be symbols, and words such as lambda."""
+    found = {plain_name(str(name)): value for name, value in (given or {}).items()}
+    for name in found:
+        if name not in known:
+            raise ParameterError(f"{name} is not {what} of the system; it has {some(known, 12)}", parameter=name)
+    return found
 
 
 def _structure(system: System) -> Iterator[Finding]:
@@ -243,7 +260,7 @@ def _structure(system: System) -> Iterator[Finding]:
 def _lumped(system: System) -> Iterator[Finding]:
     """The smallest set of linear combinations that moves by itself and contains a state, if it is no set of states."""
     found = []
-    for name in system.names:
+    for name in (name for name in system.names if name in system.moving):
         try:
             one = system.lump(name)
         except OdesysError:
@@ -330,9 +347,12 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
             yield Finding("symmetries", "Linear Lie symmetries could not be searched", "undecided", str(problem))
 
 
-def _invariant_sets(system: System) -> Iterator[Finding]:
+def _invariant_sets(system: System, values: Mapping[str, Any]) -> Iterator[Finding]:
     if system.kind == "map" or not _has_unique_solutions(system):  # x' = sqrt(x) leaves x = 0, where it is zero
         return
+    below = {name for name, value in values.items() if sign_of(value) == -1}
+    signed = {*system.names, *system.parameters} - below
+    loose = [name for name in system.parameters if name not in values]
     planes: list[str] = []
     positive: list[str] = []
     open_states: list[str] = []
@@ -347,13 +367,13 @@ def _invariant_sets(system: System) -> Iterator[Finding]:
             continue
         if there is graph.ZERO and _has_value_at_zero(system, name):
             planes.append(name)
-        (positive if _not_negative(there, {*system.names, *system.parameters}) else open_states).append(name)
+        (positive if _not_negative(there, signed) else open_states).append(name)
     if planes:
         listed = ", ".join(f"{name} = 0" for name in planes[:12]) + (", ..." if len(planes) > 12 else "")
         text = f"The set {listed} is invariant" if len(planes) == 1 else f"These sets are invariant: {listed}"
         yield Finding("invariant sets", text, "proof")
     yield from _invariant_curves(system)
-    given = " with parameters that are not negative" if system.parameters else ""
+    given = " with parameters that are not negative" if loose else ""
     if not open_states:
         yield Finding(
             "invariant sets",
@@ -374,11 +394,26 @@ def _invariant_curves(system: System) -> Iterator[Finding]:
     if any(e < 0 and graph.symbols([base]) & {*system.names} for node in products for base, e in node.args):
         return
     found = invariant_curves(system)
-    shown = [f"{to_sympy(f)} = 0" for f in found.curves if f.op != "sym"]
+    shown = [f"{to_sympy(f)} = 0" for f in found.curves if f.op != "sym" and not _is_definite(f)]
     every = f"every one of degree at most {found.degree} over the rational numbers is among them"
     every, what = every if found.degree else "", "curves" if system.dimension == 2 else "surfaces"
     if shown:
         yield Finding("invariant sets", f"These {what} are invariant: {', '.join(shown)}", "proof", every)
+
+
+def _is_definite(node: Node) -> bool:
+    """Whether a polynomial is a sum of even powers and a number, all of one sign: x^2 + 1 = 0 is no curve."""
+    return _is_even(node) and frozenset() in sparse_terms(node)
+
+
+def _is_even(node: Node) -> bool:
+    """Whether an expression is a sum of even powers, all of one sign."""
+    try:
+        terms = sparse_terms(node)
+    except TooManyTerms:
+        return False
+    even = all(power % 2 == 0 for monomial in terms for _, power in monomial)
+    return even and len({c > 0 for c in terms.values()}) == 1
 
 
 def _has_unique_solutions(system: System) -> bool:
@@ -427,11 +462,13 @@ def _rests(
         found = system.equilibria(values, box, seed)
     except OdesysError as problem:
         return None, (), [Finding("equilibria", "Equilibria were not searched", "undecided", str(problem))]
-    where = _where(found)
+    where, valued = _where(found), "" if _has_value_everywhere(system) else ", where the field has a value"
     lines, types = [], []
-    for point in found:
+    for number, point in enumerate(found):
         kind = _type(system, point, values, integrals)
         types.append(kind)
+        if number >= MOST_LISTED:
+            continue
         evidence = "measurement" if "measurement" in (kind.evidence, point.evidence) else point.evidence
         undecided = kind.stability == "undecided"
         said = f"{_type_words(kind)}, {'stability not decided' if undecided else kind.stability}"
@@ -444,18 +481,17 @@ def _rests(
         lines.append(
             Finding("equilibria", text, "undecided" if undecided else evidence, kind.reason if undecided else "")
         )
-    lines += [
-        Finding("equilibria", _family(f), f.evidence)
-        for f in (*found.families, *(s for s in found.special if isinstance(s, Continuum)))
-    ]
-    for special in (s for s in found.special if isinstance(s, Equilibrium)):
-        text = f"({_point(special)}) is an equilibrium where {_conditions(special.condition)}"
-        lines.append(Finding("equilibria", text, special.evidence))
+    if len(found) > MOST_LISTED:
+        resting = sum(t.stability in ("stable", "asymptotically stable") for t in types[MOST_LISTED:])
+        text = f"{len(found) - MOST_LISTED} more equilibria are not listed here, {resting} of them stable"
+        lines.append(Finding("equilibria", text, _weakest(found[MOST_LISTED:]), "system.equilibria() has them all"))
+    lines += [Finding("equilibria", _family(f), f.evidence) for f in found.families]
+    lines += _specials(found.special)
     if found.complete:
         lines.append(
             Finding(
                 "equilibria",
-                f"There are no others {where}" if lines else f"There is no equilibrium {where}",
+                f"There are no others {where}{valued}" if lines else f"There is no equilibrium {where}{valued}",
                 "proof" if not found.reading else "measurement",
                 found.reading,
             )
@@ -463,8 +499,47 @@ def _rests(
     for u in found.undecided:
         given = f" where {_conditions(u.condition)}" if u.condition else ""
         text = f"Equilibria may be missing{given}: {u.reason}"
-        lines.append(Finding("equilibria", text, "undecided", where, "system.equilibria(box=...)"))
+        here = f"with {', '.join(_range(*item) for item in u.box.items())}; searched {where}" if u.box else where
+        lines.append(Finding("equilibria", text, "undecided", here, "system.equilibria(box=...)"))
     return found, tuple(types), lines
+
+
+def _range(name: str, ends: tuple[Any, Any]) -> str:
+    low, high = (float(end) for end in ends)
+    if high - low > 1e-5 * max(abs(low), abs(high)):
+        return f"{name} in [{low:g}, {high:g}]"
+    return f"{name} within {high - low:.1g} of {(low + high) / 2:.6g}"
+
+
+def _weakest(points: Sequence[Equilibrium]) -> str:
+    said = {point.evidence for point in points}
+    return next(e for e in ("measurement", "certificate", "proof") if e in said)
+
+
+def _specials(special: Sequence[Equilibrium | Continuum]) -> Iterator[Finding]:
+    """What rests only where parameters satisfy equations, the fewest of these first."""
+    order = sorted(special, key=lambda s: (sum(isinstance(c, sp.Eq) for c in s.condition), isinstance(s, Equilibrium)))
+    for one in order[:MOST_SPECIAL]:
+        if isinstance(one, Continuum):
+            yield Finding("equilibria", _family(one), one.evidence)
+        else:
+            text = f"({_point(one)}) is an equilibrium where {_conditions(one.condition)}"
+            yield Finding("equilibria", text, one.evidence)
+    if order[MOST_SPECIAL:]:
+        text = f"{len(order) - MOST_SPECIAL} more points and families rest where parameters satisfy more equations"
+        yield Finding("equilibria", text, "proof", "system.equilibria().special has them all")
+
+
+def _has_value_everywhere(system: System) -> bool:
+    """False where an equation divides by states, or takes a function of them that is not smooth on the whole line."""
+    states = set(system.names)
+    for node in graph.topological(system.nodes):
+        if node.op == "mul":
+            if any(e < 0 and base.op != "exp" and graph.symbols([base]) & states for base, e in node.args):
+                return False
+        elif node.op not in ("num", "sym", "add", "step") and node.op not in ENTIRE and graph.symbols([node]) & states:
+            return False
+    return True
 
 
 def _type(
@@ -500,12 +575,15 @@ def _type(
 
 
 def _candidates(integrals: Sequence[Node]) -> Iterator[Node]:
-    """Conserved quantities, one over those that divide, and sums and differences of up to four of them."""
+    """Conserved quantities, one over those that divide, the sum of those that are sums of even powers, and others."""
     yield from integrals
     for one in integrals:
         (_, term), *more = graph.linear_terms(one)
         if not more and term.op == "mul" and any(exponent < 0 for _, exponent in term.args):
             yield 1 / one
+    squares = [one for one in integrals if _is_even(one)]
+    if len(squares) > 1:
+        yield graph.combine((1, one) for one in squares)
     if 1 < len(integrals) <= 4:
         for signs in product((1, -1), repeat=len(integrals) - 1):
             yield graph.combine(zip((1, *signs), integrals, strict=True))
@@ -567,8 +645,14 @@ def _where(found: Equilibria) -> str:
 
 def _point(point: Equilibrium) -> str:
     def shown(name: str, value: Any) -> str:
-        low, high = point.enclosure.get(name, (1, 1)) if point.enclosure else (1, 1)
-        return "0" if low < 0 < high and isinstance(value, float | sp.Float) else _short(value)
+        if name not in point.enclosure or not isinstance(value, float | sp.Float | sp.CRootOf):
+            return _short(value)
+        low, high = point.enclosure[name]
+        if low < 0 < high:
+            return "0"
+        text = f"{float((low + high) / 2):.6g}"  # of a root, too: SymPy takes long to evaluate it
+        # 0.99999999 is not called 1
+        return text if low <= Fraction(text) <= high else f"{float((low + high) / 2):#.6g}"
 
     return ", ".join(f"{name} = {shown(name, value)}" for name, value in point.point.items())
 

@@ -173,7 +173,7 @@ class Search:
         constant = kernel_modulo(self.changes_of(columns, prime), prime)
         if len(generic) == len(constant):
             return found, complete
-        if complete and self._spans(found, columns, generic, prime, degree):
+        if complete and self._covered(found, columns, prime, degree) >= len(generic):
             return found, True
         # with coefficients in the parameters there are more: raise their degree until all are there
         first = len(self.variables)
@@ -191,7 +191,14 @@ class Search:
             best = self._generic_rank(more, found)
             if len(best) > len(found):
                 found = best
-            if self._spans(found, columns, generic, prime, degree):
+            covered = self._covered(found, columns, prime, degree)
+            # dependent as functions, but no polynomials in the others: the third component of Laplace's vector
+            for one in more if covered < len(generic) else ():
+                wider = [*found, FirstIntegral(f"I{len(found) + 1}", one.node, one.proof)]
+                reached = self._covered(wider, columns, prime, degree)
+                if reached > covered:
+                    found, covered = wider, reached
+            if covered >= len(generic):
                 return found, True
         return found, False
 
@@ -241,15 +248,8 @@ class Search:
                 rank, kept = matrix.rank(), trial
         return [FirstIntegral(f"I{k + 1}", i.node, i.proof) for k, i in enumerate(kept)]
 
-    def _spans(
-        self,
-        found: list[FirstIntegral],
-        columns: Sequence[Monomial],
-        generic: Sequence[Sequence[int]],
-        prime: int,
-        degree: int,
-    ) -> bool:
-        """Whether there are as many relations, at fixed parameters, as constants and polynomials in the integrals give.
+    def _covered(self, found: Sequence[FirstIntegral], columns: Sequence[Monomial], prime: int, degree: int) -> int:
+        """How many relations between columns, at fixed parameters, follow from constants and polynomials in integrals.
 
         Columns such as x/(x + k) and 1/(x + k) have combinations that are constant, which no integral is needed for.
         """
@@ -260,17 +260,9 @@ class Search:
         terms = [graph.multiply(*(self.variables[i] for i in m)) for m in columns]
         values = residues([graph.ONE, *terms, *products], points, self.seed, prime, held)
         width = 1 + len(columns)
-        base = values[:width]
-        inside = 0
-        rank = _rank(base, prime)
-        current = list(base)
-        # products that are combinations of the columns, counted by how many are independent modulo constants
-        kept: list[Any] = [values[0]]
-        for value in values[width:]:
-            if _rank([*current, value], prime) == rank and _rank([*kept, value], prime) > len(kept):
-                kept.append(value)
-                inside += 1
-        return inside + width - rank >= len(generic)
+        inside, known = _rank(values[:width], prime), _rank([values[0], *values[width:]], prime)
+        shared = inside + known - _rank(values, prime)  # dimension of what both span; the constants are in both
+        return shared - 1 + width - inside
 
 
 def _rank(columns: Sequence[np.ndarray], prime: int) -> int:

@@ -111,3 +111,23 @@ def decimals(nodes: Sequence[Node]) -> list[Node]:
         else:
             memo[node] = graph.rebuild(node, memo.__getitem__)
     return [memo[node] for node in nodes]
+
+
+def factored(polynomial: Any) -> list[tuple[Any, int]]:
+    """Irreducible factors of a polynomial over the integers with their powers, without the constant.
+
+    flint orders factors by machine integers and fails where leading coefficients are longer; SymPy then takes over.
+
+    >>> context = polynomial_context(["x", "y"])
+    >>> x, y = context.gens()
+    >>> [str(f) for f, _ in factored((10**30 * x + 1) * (x + y) ** 2)]
+    ['x + y', '1000000000000000000000000000000*x + 1']
+    """
+    try:
+        return [(f, int(n)) for f, n in polynomial.factor()[1]]
+    except OverflowError:
+        context = polynomial.context()
+        terms = {tuple(map(int, powers)): int(c) for powers, c in polynomial.to_dict().items()}
+        gens = sp.symbols(f"g0:{context.nvars()}")
+        parts = sp.Poly.from_dict(terms, *gens).factor_list()[1]
+        return [(context.from_dict({e: int(c) for e, c in f.as_dict().items()}), n) for f, n in parts]

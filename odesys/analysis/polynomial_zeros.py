@@ -23,6 +23,7 @@ from typing import Any
 import flint
 
 from .number_field import AlgebraicPoint, evaluate, inverse, real_roots
+from .polynomial_form import factored
 
 CASES = 4000  # looked at before the rest is left open
 LARGEST_DEGREE = 24  # of an equation after an elimination
@@ -143,7 +144,7 @@ def parametric_zeros(equations: Sequence[Polynomial], size: int, nonzero: Iterab
 
 def _factors(polynomial: Polynomial) -> list[Polynomial]:
     """Irreducible factors, each once and with a positive leading coefficient."""
-    return [f if f.leading_coefficient() > 0 else -f for f, _ in polynomial.factor()[1]]
+    return [f if f.leading_coefficient() > 0 else -f for f, _ in factored(polynomial)]
 
 
 def _distinct(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import flint
@@ -23,6 +23,7 @@ from .dependency import sign_of, values_at
 from .rest_sets import EVERYWHERE, Continuum, Ends, Equilibria, Equilibrium, Undecided, in_order
 
 HIGHEST_ORDER = 6  # of a repeated zero of one equation
+MOST_CHOICES = 16  # of a factor of each equation
 
 
 def searched_equilibria(
@@ -32,13 +33,80 @@ def searched_equilibria(
     sides: Mapping[Node, int],
     asked: Mapping[str, Interval],
 ) -> Equilibria:
-    """Branch and prune, once after eliminating what is linear and once as written; the better answer counts."""
+    """Branch and prune: after eliminating what is linear, as written, factor by factor; the best answer counts."""
     answers = []
     for eliminate in (True, False):
         answers.append(_search(system, [*nodes, *touching], sides, asked, eliminate))
         if answers[-1].complete:
             return answers[-1]
+    split = None if touching else _factor_by_factor(system, nodes, sides, asked)
+    if split is not None and split.complete:
+        return split
+    answers += [] if split is None else [split]
     return min(answers, key=lambda a: (-len(a.points), len(a.undecided)))
+
+
+def _factor_by_factor(
+    system: System, nodes: Sequence[Node], sides: Mapping[Node, int], asked: Mapping[str, Interval]
+) -> Equilibria | None:
+    """The zeros of one factor of each product, for all choices; None where there are no products, or a continuum."""
+    factors = [_factors(node, set(system.names)) for node in nodes]
+    if all(some == [node] for some, node in zip(factors, nodes, strict=True)):
+        return None
+    if math.prod(map(len, factors)) > MOST_CHOICES:
+        return None
+    size = _scale(nodes)
+    box = {name: asked.get(name, (-size, size)) for name in system.names}
+    points: list[Equilibrium] = []
+    left: list[Undecided] = []
+    for choice in product(*factors):
+        tried = [_search(system, choice, sides, box, eliminate) for eliminate in (True, False)]
+        found = min(tried, key=lambda a: (not a.complete, -len(a.points), len(a.undecided)))
+        if found.families:
+            return None
+        left += found.undecided
+        for e in found.points:
+            one = _of_the_whole(e, nodes)
+            if isinstance(one, Undecided):
+                left.append(one)
+            elif any(other.point == one.point and one.evidence == "proof" for other in points):
+                continue
+            elif any(_touch(one.enclosure, other.enclosure) for other in points):
+                left.append(Undecided("two zeros are not told apart", dict(one.enclosure)))
+            else:
+                points.append(one)
+    return Equilibria(in_order(points, system), (), tuple(left), dict(box))
+
+
+def _factors(node: Node, states: set[str]) -> list[Node]:
+    """The factors of an expression that contain states and do not divide it; itself where it is no product."""
+    (_, term), *more = graph.linear_terms(node)
+    if more or term.op != "mul":
+        return [node]
+    return [base for base, exponent in term.args if exponent > 0 and graph.symbols([base]) & states] or [node]
+
+
+def _of_the_whole(e: Equilibrium, nodes: Sequence[Node]) -> Equilibrium | Undecided:
+    """A zero of factors as one of the equations: these have a value there; simple where slopes say so."""
+    if _has_no_value(nodes, e):
+        return Undecided("the field has no value at a zero of what is left of it", dict(e.enclosure))
+    names = sorted(graph.symbols(nodes))
+    rows = graph.jacobian(nodes, [graph.sym(name) for name in names])
+    slopes = [row.get(j, graph.ZERO) for row in rows for j in range(len(names))]
+    balls = {name: as_ball(low).union(as_ball(high)) for name, (low, high) in e.enclosure.items()}
+    try:
+        values = ball_program([*nodes, *slopes], 192)(balls)
+    except ZeroDivisionError:
+        values = [flint.arb.nan()]
+    if not all(value.is_finite() for value in values):
+        return Undecided("an equation may have no value at a zero of its factors", dict(e.enclosure))
+    matrix = [values[len(nodes) + len(names) * i :][: len(names)] for i in range(len(nodes))]
+    simple = len(names) == len(nodes) and not flint.arb_mat(matrix).det().contains(0)
+    return e if simple else replace(e, multiplicity=None)
+
+
+def _touch(one: Mapping[str, Interval], other: Mapping[str, Interval]) -> bool:
+    return all(a[0] <= other[name][1] and other[name][0] <= a[1] for name, a in one.items())
 
 
 def _search(

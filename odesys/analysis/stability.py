@@ -33,6 +33,7 @@ from .polynomial_form import is_rational, polynomial_context, quotients
 
 ACCURACY = 1e-6  # of a point given in floats
 NEAR = 40  # digits of an eigenvalue that is not on the boundary of stability
+LONGEST = 150  # operations of an eigenvalue in symbols whose sign is looked for
 PRECISION = 256  # bits of the balls around eigenvalues
 
 
@@ -94,12 +95,13 @@ def _jacobian_balls(
     rows = graph.jacobian(system.nodes, [graph.sym(name) for name in system.names])
     entries = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
     with flint.ctx.workprec(PRECISION):
-        env: dict[str, Any] = {str(name): _ball(value) for name, value in {**place, **parameters}.items()}
-        if isinstance(point, Equilibrium):
-            if point.algebraic is not None:
-                env |= dict(zip(system.names, point.algebraic.balls(PRECISION), strict=True))
-            else:
-                env |= {name: as_ball(low).union(as_ball(high)) for name, (low, high) in point.enclosure.items()}
+        env: dict[str, Any] = {}
+        if isinstance(point, Equilibrium) and point.algebraic is not None:
+            env |= dict(zip(system.names, point.algebraic.balls(PRECISION), strict=True))
+        elif isinstance(point, Equilibrium):
+            env |= {name: as_ball(low).union(as_ball(high)) for name, (low, high) in point.enclosure.items()}
+        # a root of a polynomial takes long to evaluate, so only what is not enclosed yet
+        env |= {str(n): _ball(v) for n, v in {**place, **parameters}.items() if str(n) not in env}
         values = ball_program([node for *_, node in entries], PRECISION)(env)
         matrix = flint.arb_mat(system.dimension, system.dimension)
         for (i, j, _), value in zip(entries, values, strict=True):
@@ -401,6 +403,10 @@ def _general(linear: Linearisation, kind: str) -> tuple[str, str]:
                 sides.append(1 if size > 0 else -1)
                 turning.append(bool(abs(sp.im(number)) > 10.0 ** (10 - NEAR)))
                 continue
+        elif number.count_ops() > LONGEST:  # Cardano's roots in symbols: no sign is read off, and trying takes minutes
+            sides.append(None)
+            turning.append(False)
+            continue
         real, imaginary = sp.expand(value).as_real_imag()
         size = real if kind == "flow" else sp.expand(real**2 + imaginary**2) - 1
         sides.append(sign_of(size))

@@ -341,6 +341,11 @@ class Enclosure:
         return VANISHING_LIMIT
 
 
+def _ball_of(value: Any) -> Any:
+    """A pair of exact numbers as a ball around them; all else as it is."""
+    return ball_around(*value) if isinstance(value, tuple | list) and len(value) == 2 else value
+
+
 def enclose(
     system: System,
     start: Mapping[str, Any] | Sequence[Any],
@@ -363,7 +368,7 @@ def enclose(
     system : System
         A flow on scalar nodes.
     start : Mapping[str, Any] | Sequence[Any]
-        Exact rationals, or balls (`flint.arb`) for values known up to an error; no floats.
+        Exact rationals; pairs (low, high) of them or balls (`flint.arb`) for values known up to an error; no floats.
     t_end : Any
         Last time, exact.
     parameters : Mapping[str, Any], optional
@@ -404,7 +409,8 @@ def enclose(
     if missing or set(given) - set(system.parameters):
         name = missing[0] if missing else min(set(given) - set(system.parameters))
         raise ParameterError(f"{name} {'has no value' if missing else 'is not a parameter of the system'}")
-    begin = dict(zip(system.names, state_vector(system, start), strict=True))
+    begin = {name: _ball_of(value) for name, value in zip(system.names, state_vector(system, start), strict=True)}
+    given = {name: _ball_of(value) for name, value in given.items()}
     time, end, h = (exact(value) for value in (t_start, t_end, first_step))
     if end < time:
         backwards = _backwards(system)

@@ -41,7 +41,12 @@ def exact(value: Any) -> Fraction:
     """An exact number as a Fraction; floats are refused."""
     if isinstance(value, float):
         raise ParameterError(f"the float {value!r} is not exact; write a Fraction, or a ball that holds the value")
-    return Fraction(value)
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{value!r} is not an exact number; write a Fraction, or a ball around the value"
+        ) from None
 
 
 def as_ball(value: Any) -> Any:
@@ -143,6 +148,8 @@ def exact_tape(roots: Sequence[Node]) -> Tape:
 
 def _ball_power(value: Any, exponent: int | Fraction) -> Any:
     if isinstance(exponent, int):
+        if exponent > 0 and value.mid() == 0:  # flint has no value for powers of a ball around zero itself
+            return _whole_power(value, exponent)
         return value**exponent
     return value.root(exponent.denominator) ** exponent.numerator
 

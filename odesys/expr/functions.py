@@ -205,6 +205,13 @@ def _series_step(surface: Any) -> Any:
     )
 
 
+def _ball_sigmoid(z: Any) -> Any:
+    """By its ends where the ball is wide: the ball of an exponential then reaches far below zero."""
+    if z.rad() < 1:
+        return 1 / (1 + (-z).exp())
+    return _ball_sigmoid(z.lower()).union(_ball_sigmoid(z.upper())) if z.is_finite() else not_a_number(z)
+
+
 def _sigmoid(a: Any, f: Call) -> Any:
     if a.op == "add" and a.args[0][0] < 0:
         return (1 + f("exp", -a)) ** -1
@@ -235,7 +242,7 @@ _TABLE = (
         derivative=lambda a, y, f: y * f("sigmoid", -a),
         floats=_defined(_SIGMOID),
         arrays=_array_sigmoid,
-        balls=lambda z: 1 / (1 + (-z).exp()),
+        balls=_ball_sigmoid,
         series=lambda z: series_inverse(1 + (-z).exp()),
         sympy=lambda sp, a: 1 / (1 + sp.exp(-a)),
         assembly=_SIGMOID_ASSEMBLY,

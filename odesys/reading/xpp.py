@@ -32,6 +32,17 @@ REFUSED = {
     "special": "a convolution",
     "export": "an outside library",
 }
+#: functions of XPP with a memory or with chance in them, as they stand in a formula
+OUTSIDE = {
+    "delay": "a delay",
+    "del_shft": "a delay",
+    "shift": "a neighbour in an array",
+    "int": "an integral over the past",
+    "ran": "noise",
+    "normal": "noise",
+    "poisson": "noise",
+}
+_OUTSIDE = re.compile(rf"\b({'|'.join(OUTSIDE)})\s*[({{\[]")
 
 
 def system_from_ode(text: str) -> Reading:
@@ -58,12 +69,18 @@ def system_from_ode(text: str) -> Reading:
             break
         if line[0] == "@" or word in ("set", "only", "options"):
             notes.append(f"left out, it is about the program and not the system: {line}")
-        elif "[" in line or "{" in line:
-            raise EquationError(f"arrays of equations are not read: {raw.strip()!r}; write each one out")
         elif word in REFUSED:
             raise EquationError(f"{word} stands for {REFUSED[word]}, which is no part of a System: {raw.strip()!r}")
-        elif "delay(" in line or "shift(" in line or "int{" in line:
-            raise EquationError(f"delays and integrals are not read: {raw.strip()!r}")
+        elif match := _OUTSIDE.search(line):
+            told = OUTSIDE[match[1]]
+            raise EquationError(f"{match[1]} stands for {told}, which is no part of a System: {raw.strip()!r}")
+        elif line.startswith("0="):
+            raise EquationError(
+                f"{raw.strip()!r} is an algebraic equation, which is no part of a System; solve it for its unknown and "
+                f"write that as a fixed quantity, y = ..."
+            )
+        elif "[" in line or "{" in line:
+            raise EquationError(f"arrays of equations are not read: {raw.strip()!r}; write each one out")
         elif word in ("par", "param", "parameter", "params", "p", "number", "num", "init", "i"):
             target = start if word in ("init", "i") else values
             found = _PARTS.findall(rest)

@@ -550,3 +550,8 @@ def test_symbols_are_as_good_as_names() -> None:
     assert sensitivities(system, {x: 1.0}, 1.0, {k: 2.0}).run.end_state[0] == pytest.approx(np.exp(-2))
     greek = System.from_strings({"x": "-λ*x"})
     assert integrate(greek, [1.0], (0.0, 1.0), {"λ": 2.0}).end_state == pytest.approx([np.exp(-2)])
+
+
+def test_text_as_an_event_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ParameterError, match=r'is no event; write StopWhen\("its name"'):
+        integrate(System.from_strings({"x": "1"}), [0.0], (0.0, 1.0), events=["x - 1"])  # type: ignore[list-item]

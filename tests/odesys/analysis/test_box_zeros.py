@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 
-from odesys.analysis.box_zeros import box_zeros
+from odesys.analysis.box_zeros import box_zeros, with_sigmoids
+from odesys.exact.balls import ball_program
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
 
@@ -65,3 +67,27 @@ def test_outside_of_the_domain_there_is_no_field() -> None:
 def test_a_limit_leaves_the_rest_undecided() -> None:
     found = box_zeros([graph.call("sin", 50 * x)], ["x"], square(10), limit=20)
     assert found.undecided and found.looked == 20
+
+
+def test_quotients_of_exponentials_are_sigmoids() -> None:
+    node = x / (2 + 3 * graph.exp(2 * x)) ** 2
+    (new,) = with_sigmoids([node])
+    assert any(part.op == "sigmoid" for part in graph.topological([new]))
+    assert not any(part.op == "sigmoid" for part in graph.topological(with_sigmoids([x / (2 - graph.exp(x))])))
+    old_value, new_value = ball_program([node, new], 128)({"x": flint.arb(0.3)})
+    assert old_value.overlaps(new_value) and float(new_value.rad()) < 1e-30
+
+
+def test_neurons_are_searched_in_a_wide_box() -> None:
+    """The ball of an exponential over a wide box reaches far below zero, so one over 1 + e^z had no value there."""
+    u = [1 / (1 + graph.exp(8 * y - 10 * x)) - x, 1 / (1 + graph.exp(4 - 12 * x + 3 * y)) - y]
+    found = box_zeros(u, ["x", "y"], square(1000, 2))
+    assert len(found.zeros) == 1 and not found.undecided
+
+
+def test_an_exponential_over_its_sum_is_a_sigmoid() -> None:
+    for node in (graph.exp(x) / (2 + 3 * graph.exp(x)), graph.exp(x) ** 2 / (1 + graph.exp(x)) ** 3):
+        (new,) = with_sigmoids([node])
+        assert {part.op for part in graph.topological([new])} & {"exp", "sigmoid"} == {"sigmoid"}
+        old_value, new_value = ball_program([node, new], 128)({"x": flint.arb(0.3)})
+        assert old_value.overlaps(new_value) and float(new_value.rad()) < 1e-30

@@ -36,3 +36,9 @@ def test_the_change_of_a_quantity() -> None:
     assert lie_derivative(turn, x) is graph.as_node(y) and lie_derivative(turn, x**2 + y**2) is graph.ZERO
     with pytest.raises(EquationError, match="neither a state nor a parameter"):
         lie_derivative(turn, sp.Symbol("u"))
+
+
+def test_a_quantity_may_be_text() -> None:
+    turn = System.from_strings({"x": "y", "y": "-x"})
+    assert check_integral(turn, "x^2 + y^2").answer == "zero" and check_integral(turn, "x").answer == "nonzero"
+    assert check_integral(System.from_strings({"x": "1"}), "sign(x)").answer == "nonzero"

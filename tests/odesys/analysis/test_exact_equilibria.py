@@ -89,3 +89,37 @@ def test_conditions_are_in_their_simplest_form() -> None:
     assert told == [["Eq(e, 0)"], ["Eq(b, 0)", "Ne(e, 0)"]]  # and none where b is 0 and 1 at once
     assert [str(c) for c in found.undecided[0].condition] == ["Ne(e, 0)", "Ne(b, 0)"]
     assert str(found.special[1].point["v"]) == "-a"
+
+
+def test_cases_whose_parameters_contradict_them_are_no_families() -> None:
+    """Malaria after R. Ross and G. Macdonald: x = a b m y/(a b m y + r) was a family where m = r = 0, as 0/0."""
+    malaria = System.from_strings({"x": "m*a*b*y*(1 - x) - r*x", "y": "a*c*x*(1 - y) - g*y"})
+    found = equilibria(malaria)
+    assert found.complete and len(found.special) > 10
+    for one in (*found, *found.families, *found.special):
+        assert not any(sp.sympify(value).has(sp.nan, sp.zoo) for value in one.point.values()), one
+
+
+def test_a_divisor_that_becomes_a_parameter_is_a_condition() -> None:
+    """T = s/d is said with d not zero, also where it comes from T = s/(d + k V) and k = 0."""
+    virus = System.from_strings({"T": "s - d*T - k*T*V", "I": "k*T*V - e*I", "V": "N*e*I - c*V"})
+    d = sp.Symbol("d", real=True)
+    found = equilibria(virus)
+    over = [one for one in (*found, *found.special) if sp.denom(sp.together(one.point["T"])) == d]
+    assert len(over) > 3 and all(sp.Ne(d, 0) in one.condition for one in over)
+
+
+@pytest.mark.parametrize(
+    ("equations", "count"),
+    [
+        # four limit cycles: S. L. Shi, Sci. Sinica 23 (1980) 153
+        (
+            "x' = -1e-200*x - y - 10*x^2 + (5 - 1e-13)*x*y + y^2; y' = x + x^2 + (-25 - 8e-52 + 9e-13)*x*y",
+            2,
+        ),
+        ("x' = x^2 - 1e-30", 2),
+    ],
+)
+def test_numbers_of_any_size_have_factors(equations: str, count: int) -> None:
+    found = equilibria(System.from_strings(equations))
+    assert len(found) == count and found.complete

@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+import sympy as sp
 
 from odesys import Analysis, System
 from odesys import analyse as findings
+from odesys.errors import ParameterError
 
 
 def texts(found: Analysis, section: str) -> list[str]:
@@ -199,3 +201,75 @@ def test_a_lumped_system_is_told() -> None:
     assert line.text == "2 combinations of the states move by themselves and contain a: a, b + c"
     alone = findings(System.from_strings("a' = b*c; b' = -b; c' = -2*c - a"))
     assert not [one for one in alone.findings if one.searched == "exact lumping"]
+
+
+def test_numbers_that_are_nearly_whole_are_not_called_whole() -> None:
+    """J. H. Wilkinson, Numer. Math. 1 (1959) 150: a small change of one coefficient moves the zeros 1, ..., 20."""
+    moved = "*".join(f"(x - {k})" for k in range(1, 21)) + "-x^19/8388608"
+    found = texts(findings(System.from_strings({"x": moved})), "equilibria")
+    assert len(found) == 11 and found[0].startswith("(x = 1.00000)") and found[9].startswith("(x = 20.8469)")
+
+
+def test_a_model_of_infection_in_symbols_is_told_in_seconds() -> None:
+    """A. S. Perelson, P. W. Nelson, SIAM Rev. 41 (1999) 3; Cardano's roots in six letters took minutes."""
+    virus = System.from_strings({"T": "s - d*T - k*T*V", "I": "k*T*V - e*I", "V": "N*e*I - c*V"})
+    found = findings(virus)
+    free, *_ = texts(found, "equilibria")
+    assert free.startswith("(T = s/d, I = 0, V = 0) is an equilibrium where") and "-e*(N*k*s - c*d) > 0" in free
+    shown = [text for text in texts(found, "equilibria") if "more points and families" in text]
+    assert shown == [
+        f"{len(found.rests.special) - 8} more points and families rest where parameters satisfy more equations"
+    ]
+
+
+def test_values_are_found_by_symbols_and_by_words_of_python() -> None:
+    decay = System.from_strings({"x": "1 - lambda*x"})
+    for key in ("lambda", sp.Symbol("lambda")):
+        assert texts(findings(decay, {key: 2}), "equilibria")[0].startswith("(x = 1/2)")
+    with pytest.raises(ParameterError, match="mu is not a parameter"):
+        findings(decay, {"mu": 2})
+
+
+def test_a_parameter_that_is_negative_is_not_supposed_to_be_positive() -> None:
+    cusp = System.from_strings({"x": "y", "y": "b + x^2 - x*y"})
+    assert "States that are not negative stay so with parameters that are not negative" in texts(
+        findings(cusp), "invariant sets"
+    )
+    assert "States that are not negative stay so" in texts(findings(cusp, {"b": 1}), "invariant sets")
+    assert not any("States that" in text for text in texts(findings(cusp, {"b": -1}), "invariant sets"))
+
+
+def test_a_curve_without_a_real_point_is_not_listed() -> None:
+    found = texts(findings(System.from_strings("x' = (x - 1)*(x^2 + 1); y' = -y^3")), "invariant sets")
+    assert "These curves are invariant: 1 - x = 0" in found
+
+
+def test_many_equilibria_are_counted_and_not_all_listed() -> None:
+    found = findings(System.from_strings({"x": "sin(x)"}), box={"x": (-500, 500)})
+    lines = texts(found, "equilibria")
+    assert len(found.rests) == 319 and len(lines) == 62
+    assert lines[60] == "259 more equilibria are not listed here, 130 of them stable"
+
+
+def test_where_a_search_stopped_is_said() -> None:
+    found = findings(System.from_strings({"x": "1 - cos(x - sqrt(2))"}), box={"x": (0, 3)})
+    (line,) = found.open_questions
+    assert "of 1.41421" in line.searched and "searched with x in [0, 3]" in line.searched
+    assert "no isolated equilibrium found" in found.sentence
+
+
+def test_a_field_that_divides_is_judged_where_it_has_a_value() -> None:
+    """R. E. Vinograd, Mat. Sb. 41 (1957) 431: the origin attracts and is unstable, but the quotient has no value."""
+    r = "((x^2 + y^2)*(1 + (x^2 + y^2)^2))"
+    found = findings(System.from_strings({"x": f"(x^2*(y - x) + y^5)/{r}", "y": f"y^2*(y - 2*x)/{r}"}))
+    assert texts(found, "equilibria") == ["There is no equilibrium anywhere, where the field has a value"]
+
+
+def test_many_oscillators_rest_stably() -> None:
+    equations = {"x": "u", "y": "v", "z": "w", "u": "-x", "v": "-y", "w": "-z"}
+    assert findings(System.from_strings(equations)).types[0].stability == "stable"
+
+
+def test_states_at_rest_are_not_lumped(recwarn: pytest.WarningsRecorder) -> None:
+    findings(System.from_strings("a' = b*c; b' = -a*c; c' = 0"))
+    assert not list(recwarn)

@@ -48,3 +48,13 @@ def test_a_function_of_another_integral_is_a_copy() -> None:
     pair = [FirstIntegral("a", energy, ""), FirstIntegral("b", graph.call("log", energy), "")]
     kept, independent = Search(turn, [sym("x"), sym("y")], 0).without_copies(pair)
     assert [i.node for i in kept] == [energy] and independent == 1
+
+
+def test_all_of_laplaces_vector_with_the_mass_as_a_parameter() -> None:
+    """Its components depend on one another and on the energy, but none is a polynomial in the others."""
+    r = "(x**2 + y**2)**(3/2)"
+    kepler = System.from_strings({"x": "u", "y": "v", "u": f"-m*x/{r}", "v": f"-m*y/{r}"})
+    found = kepler.first_integrals(degree=3)
+    assert len(found) == 4 and found.independent == 3 and found.complete
+    for text in ("v*(x*v - y*u) - m*x/sqrt(x**2 + y**2)", "u*(x*v - y*u) + m*y/sqrt(x**2 + y**2)"):
+        assert any(same_up_to_factor(i.node, sp.sympify(text)) for i in found), text

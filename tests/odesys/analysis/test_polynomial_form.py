@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from odesys.analysis.polynomial_form import as_expression, decimals, is_rational, polynomial_context, quotients
+from odesys.analysis.polynomial_form import (
+    as_expression,
+    decimals,
+    factored,
+    is_rational,
+    polynomial_context,
+    quotients,
+)
 from odesys.expr import graph
 from odesys.expr.graph import sym
 
@@ -27,3 +34,10 @@ def test_what_is_rational() -> None:
 def test_floats_become_the_decimals_they_print_as() -> None:
     x = sym("x")
     assert decimals([0.1 * x + 0.2, graph.exp(0.3 * x)]) == [x / 10 + graph.num(1) / 5, graph.exp(3 * x / 10)]
+
+
+def test_factors_with_leading_coefficients_of_any_length() -> None:
+    x, y = polynomial_context(["x", "y"]).gens()
+    parts = [10**40 * x + 1, x + y, 3 * 10**25 * x + y + 7]
+    found = factored(parts[0] * parts[1] ** 2 * parts[2])
+    assert {str(f): n for f, n in found} == {str(parts[0]): 1, str(parts[1]): 2, str(parts[2]): 1}

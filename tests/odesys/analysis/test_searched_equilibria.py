@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from odesys import System
@@ -40,3 +42,23 @@ def test_points_where_a_slope_vanishes_are_not_lost(name: str) -> None:
     found = system.equilibria(box={n: (least if n == "x" else -4, 4) for n in system.names})
     places = {tuple(round(float(e.point[n]), 6) + 0.0 for n in system.names) for e in found}
     assert places == expected and found.complete
+
+
+def test_products_are_searched_factor_by_factor() -> None:
+    """V. S. Ivlev's predator, whose own equation is a product: y = 0, or the prey is where it breaks even."""
+    predator = System.from_strings({"x": "x*(1 - x) - y*(1 - exp(-2*x))", "y": "y*(1/2 - exp(-2*x))"})
+    found = predator.equilibria()
+    assert found.complete and [e.multiplicity for e in found] == [1, 1, 1]
+    inner = found[1].point
+    assert inner["x"] == pytest.approx(math.log(2) / 2) and inner["y"] == pytest.approx(
+        2 * inner["x"] * (1 - inner["x"])
+    )
+    assert [dict(found[k].point) for k in (0, 2)] == [{"x": 0, "y": 0}, {"x": 1, "y": 0}]
+    twice = System.from_strings({"x": "(exp(x) - 2)^2"}).equilibria()
+    assert twice.complete and [e.multiplicity for e in twice] == [None]
+    assert twice[0].point["x"] == pytest.approx(math.log(2))
+
+
+def test_a_zero_of_a_factor_where_another_has_no_value_is_left_open() -> None:
+    found = System.from_strings({"x": "x^2*(exp(x) - 2)*log(x)", "y": "sin(x) - y"}).equilibria()
+    assert not found.complete and all(float(e.point["x"]) > 0.5 for e in found) and len(found) == 2

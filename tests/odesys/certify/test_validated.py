@@ -375,3 +375,14 @@ def test_frames_that_begin_on_the_way_are_checked_again(tmp_path: Path) -> None:
     first["radii"][0] = str(Fraction(first["radii"][0]) / 2)
     path.write_text(json.dumps(data))
     assert subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True).returncode == 1
+
+
+def test_a_start_may_be_a_pair_of_ends() -> None:
+    turn, wide = System.from_strings({"x": "y", "y": "-x"}), Fraction(1, 2 * 10**6)
+    run = enclose(turn, {"x": (1 - wide, 1 + wide), "y": (-wide, wide)}, 30)
+    for (low, high), value in zip(run.final, (math.cos(30), -math.sin(30)), strict=True):
+        assert low < value < high and high - low < Fraction(1, 10**5)
+    with pytest.raises(ParameterError, match="is not exact"):
+        enclose(turn, {"x": (0.5, 1.5), "y": 0}, 1)
+    with pytest.raises(ParameterError, match="is not an exact number"):
+        enclose(turn, {"x": (1, 2, 3), "y": 0}, 1)

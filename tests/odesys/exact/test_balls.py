@@ -71,3 +71,9 @@ def test_a_series_is_lost_where_a_divisor_or_a_root_meets_zero() -> None:
         for node in (X**-1, X ** Fraction(1, 2), X ** Fraction(1, 3), call("log", X), X**Y):
             (value,) = series_program((node,), 64)({**around, "y": flint.arb(2)})
             assert not any(c.is_finite() for c in value.coeffs()[1:])
+
+
+@pytest.mark.parametrize("power", [1, 2, 3, 4])
+def test_powers_of_a_ball_around_zero(power: int) -> None:
+    (ball,) = ball_program([sym("x") ** power], 64)({"x": flint.arb(0, 1)})
+    assert ball.is_finite() and ball.contains(1) and ball.contains(0) and float(ball.rad()) < 1.01

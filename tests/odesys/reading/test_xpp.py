@@ -58,7 +58,11 @@ def test_what_is_no_system_is_refused_by_name(word: str) -> None:
     ("text", "said"),
     [
         ("x[1..3]' = -x[j]", "arrays"),
-        ("x' = delay(x, 2)", "delays"),
+        ("x' = delay(x, 2)", "a delay"),
+        ("u(t)=int{exp(-t)#u}\nx'=-x", "an integral over the past"),
+        ("x' = -x + ran(1)", "noise"),
+        ("x' = v\nv'=-1\nglobal -1 x {v=-v*.9}", "a jump of the state"),
+        ("x' = -x\n0=x+y-1\nsolv y=1", "algebraic equation"),
         ("x' = k*x", "k has neither"),
         ("par a=1", "no equation"),
         ("x' = -x\ny(t+1) = y", "mixes"),
