@@ -185,7 +185,7 @@ class Quotient(OrbitReduction):
         tuple[str, int]
             Its name, and +1, -1 or 0.
         """
-        s = self.flow.layout.names.index(state)
+        s = self.flow.layout.numbers[state]
         return self.system.names[int(self.orbits.orbit[s])], int(self.orbits.sign[s])
 
     def rename(self, names: dict[str, str], tex: dict[str, str] | None = None) -> Quotient:
