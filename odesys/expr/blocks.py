@@ -58,7 +58,7 @@ class Block:
     data: Any = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_program"}  # made again where needed
+        return {name: self.__dict__[name] for name in ("op", "args", "shape", "data")}  # the rest is made where needed
 
     def __add__(self, other: Block) -> Block:
         return add(self, other)
@@ -516,7 +516,13 @@ def _numeric_constant(block: Block, parameters: Mapping[str, float]) -> np.ndarr
         return block.__dict__["_floats"]
     if "_program" not in block.__dict__:
         block.__dict__["_program"] = Tape.of(list(block.data.flat)).over(ARRAYS)
-    return np.array(block.__dict__["_program"](parameters), dtype=float).reshape(block.shape)
+    given, values = block.__dict__.get("_last", ({}, None))
+    plain = {name: value for name, value in parameters.items() if isinstance(value, (int, float))}
+    if values is not None and given == plain and len(plain) == len(parameters):
+        return values
+    values = np.array(block.__dict__["_program"](parameters), dtype=float).reshape(block.shape)
+    block.__dict__["_last"] = plain, values if len(plain) == len(parameters) else None
+    return values
 
 
 @cache
