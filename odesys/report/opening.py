@@ -205,7 +205,7 @@ class Figure:
 
 
 def numbers(content: Content) -> list[Figure]:
-    """At most four: sizes of the systems, law of the width, symbols, drift; then what was proved, switches, networks."""
+    """At most four: sizes, law of the width, symbols, drift; then what was proved, switches and networks."""
     found = [
         *sizes(content),
         *_law(content),
