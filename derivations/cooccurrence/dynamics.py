@@ -102,9 +102,9 @@ def quotient_of(flow: Flow, n: int, L: int, swap: bool = True, generators: Seque
 
     Without `swap` only those generators are used that leave mu1 alone.
     """
-    chosen = flow.symmetries().generators if generators is None else generators
     if swap:
-        return named(flow.quotient(chosen), n, L, swap)
+        return named(flow.quotient(generators), n, L, swap)
+    chosen = flow.symmetries().generators if generators is None else generators
     first = flow.layout.names.index("aWV_mu1")
     return named(flow.quotient([g for g in chosen if g.on_states(flow)[0][first] == first]), n, L, swap)
 

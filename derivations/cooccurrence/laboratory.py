@@ -116,7 +116,10 @@ class Laboratory(BaseLaboratory):
     # ---- finite width: levels 1 and 2
 
     def flow(self, n: int, L: int) -> Flow:
-        """Level 1."""
+        """Level 1; unbroken, it is derived once for the systems, the runs and the checks."""
+        if not self.mutation.name:
+            self._read_all(setting.data(n, L), LEVEL_1)
+            return dynamics.gram_flow(n, L)
         return self.flow_of(setting.data(n, L), setting.words_needed(n, L))
 
     def flow_of(self, dataset: Data, d: int, signs: tuple[int, ...] | None = None) -> Flow:
@@ -146,7 +149,10 @@ class Laboratory(BaseLaboratory):
     @computed_once
     def symmetric(self, n: int, L: int, swap: bool = True) -> Quotient:
         """Level 2."""
-        return dynamics.quotient_of(self.flow(n, L), n, L, swap, self._symmetries(n, L))
+        flow = self.flow(n, L)
+        if not self.mutation.name and swap:
+            return dynamics.symmetric(n, L)
+        return dynamics.quotient_of(flow, n, L, swap, self._symmetries(n, L))
 
     @computed_once
     def _symmetries(self, n: int, L: int) -> tuple[Any, ...]:
@@ -155,7 +161,8 @@ class Laboratory(BaseLaboratory):
     @computed_once
     def mean_field(self, n: int, L: int, swap: bool = True) -> System:
         """Level 2 without dimensions."""
-        return dynamics.mean_field_of(self.symmetric(n, L, swap), n, L)
+        quotient = self.symmetric(n, L, swap)
+        return dynamics.mean_field(n, L) if not self.mutation.name and swap else dynamics.mean_field_of(quotient, n, L)
 
     def unit_rates(self, n: int, L: int) -> dict[str, Node]:
         """Rates of G at the infinite-width start in units of B, exactly; of the equations only those of G are read."""

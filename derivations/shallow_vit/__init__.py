@@ -63,7 +63,7 @@ PAPER = Paper.of_package(
     FIGURES | FULL,
     long=(*FULL, "4", "7"),
     own_data=("6", "6_full"),
-    widths=(32, 128, 512, 2048),
+    widths=(32, 128, 512),
     seeds=10,
     proof=load_later("odesys", "draw_proof_graph"),
     title="Shallow vision transformer: learning, sample complexity and sparse attention",

@@ -73,7 +73,7 @@ PAPER = Paper.of_package(
     FIGURES,
     long=FIGURES.keys() - {"1", "19", "alignment"},
     own_data=("2",),
-    widths=(16, 64, 256),
+    widths=(8, 32, 128),  # wider ones show the floor that steps of finite size leave
     seeds=4,
     proof=load_later("odesys", "draw_proof_graph"),
     title="Sign gradient descent on a two-layer transformer",

@@ -127,7 +127,7 @@ def save_figure(fig: Any, folder: Path, name: str, formats: tuple[str, ...] = ()
         if engine is not None:  # where everything goes is found once, for all formats
             fig.set_dpi(DPI)
             engine.execute(fig)
-            fig.set_layout_engine("none")
+            fig.set_layout_engine(None)  # an engine, "none" included, would have each format drawn twice
         for kind in formats or figure_formats.get():
             buffer = io.BytesIO()
             undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

@@ -57,6 +57,9 @@ class Block:
     shape: tuple[int, ...]
     data: Any = field(default=None, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in ("op", "args", "shape", "data")}  # the rest is made where needed
+
     def __add__(self, other: Block) -> Block:
         return add(self, other)
 
@@ -505,14 +508,21 @@ def _node_scatter(values: np.ndarray, index: tuple[np.ndarray, ...], shape: tupl
 
 
 def _numeric_constant(block: Block, parameters: Mapping[str, float]) -> np.ndarray:
+    numbers = block.__dict__.get("_floats")  # asked for with every evaluation
+    if numbers is not None:
+        return numbers
     if all(entry.op == "num" for entry in block.data.flat):
-        cached = block.__dict__.get("_floats")
-        if cached is None:
-            cached = np.array([float(entry.args[0]) for entry in block.data.flat]).reshape(block.shape)
-            block.__dict__["_floats"] = cached
-        return cached
-    values = Tape.of(list(block.data.flat)).over(ARRAYS)(parameters)
-    return np.array(values, dtype=float).reshape(block.shape)
+        block.__dict__["_floats"] = np.array([float(entry.args[0]) for entry in block.data.flat]).reshape(block.shape)
+        return block.__dict__["_floats"]
+    if "_program" not in block.__dict__:
+        block.__dict__["_program"] = Tape.of(list(block.data.flat)).over(ARRAYS)
+    given, values = block.__dict__.get("_last", ({}, None))
+    plain = {name: value for name, value in parameters.items() if isinstance(value, (int, float))}
+    if values is not None and given == plain and len(plain) == len(parameters):
+        return values
+    values = np.array(block.__dict__["_program"](parameters), dtype=float).reshape(block.shape)
+    block.__dict__["_last"] = plain, values if len(plain) == len(parameters) else None
+    return values
 
 
 @cache

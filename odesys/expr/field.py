@@ -70,6 +70,11 @@ class Layout:
         return {segment.leaf: segment.fill(values) for segment in self.segments}
 
     @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The place of each state in state vectors."""
+        return {name: k for k, name in enumerate(self.names)}
+
+    @cached_property
     def symbols(self) -> dict[str, np.ndarray]:
         """The leaf matrices with a symbol for each state."""
         leaves = self.unpack(np.array([graph.sym(name) for name in self.names], dtype=object))

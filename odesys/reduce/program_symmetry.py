@@ -203,14 +203,18 @@ def _keeps_rule(flow: Flow, element: ProgramSymmetry) -> bool:
 
 def _keeps_grams(flow: Flow, element: ProgramSymmetry) -> bool:
     for name, images in element.pins:
-        own, other = flow.naming.pins[name].gram, flow.naming.pins[images[0][0]].gram
+        own, goal = flow.naming.pins[name].gram, images[0][0]
+        other = own if goal == name else flow.naming.pins[goal].gram
         if own is None and other is None:
             continue
         if own is None or other is None:
             return False
+        still = {i for i, image in enumerate(images) if image == (name, i, 1)}
         for i, (_, gi, si) in enumerate(images):
             for j, (_, gj, sj) in enumerate(images):
-                if other[gi, gj] is not own[i, j] * (si * sj):
+                if i in still and j in still:
+                    continue
+                if other[gi, gj] is not (own[i, j] if si == sj else -own[i, j]):
                     return False
     return True
 

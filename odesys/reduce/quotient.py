@@ -20,7 +20,7 @@ from ..errors import AsymmetryWarning, EquationError, SymmetryError
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import State, System
-from .program_symmetry import ProgramSymmetry, is_program_symmetry
+from .program_symmetry import LossCheck, ProgramSymmetry, is_program_symmetry
 from .reduction import Reduction
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Quotient(OrbitReduction):
         tuple[str, int]
             Its name, and +1, -1 or 0.
         """
-        s = self.flow.layout.names.index(state)
+        s = self.flow.layout.numbers[state]
         return self.system.names[int(self.orbits.orbit[s])], int(self.orbits.sign[s])
 
     def rename(self, names: dict[str, str], tex: dict[str, str] | None = None) -> Quotient:
@@ -232,13 +232,13 @@ def quotient(flow: Flow, generators: Sequence[Any] | None = None, state: Any = N
     if generators is None:
         chosen = flow.symmetries(state).generators
     else:
-        chosen = tuple(generators)
+        chosen, check = tuple(generators), LossCheck(flow)
         for element in chosen:
             if not isinstance(element, ProgramSymmetry):
                 raise SymmetryError(
                     f"{element!r} is not a symmetry; flow.symmetries().generators shows what they look like"
                 )
-            if not is_program_symmetry(flow, element):
+            if not is_program_symmetry(flow, element, check):
                 raise SymmetryError(
                     f"{element.describe(flow)} does not map the weighted samples and heads to themselves; "
                     f"flow.symmetries() lists what does",

@@ -28,6 +28,7 @@ from ..jit.javascript import arrow, literal, prelude
 from ..papers.explorer import Explorer, LiveProtocol, LiveStage
 from ..tex.documents import html_templates
 from .mathml import mathml
+from .prose import letters
 from .svg import InlineFigure
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def explorer_page(
 
 @cache
 def _templates() -> Environment:
-    return html_templates("odesys.report", "templates/html", mathml=mathml)
+    return html_templates("odesys.report", "templates/html", mathml=mathml, letters=letters)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------------------

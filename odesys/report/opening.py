@@ -205,7 +205,7 @@ class Figure:
 
 
 def numbers(content: Content) -> list[Figure]:
-    """At most four: sizes of the systems, law of the width, symbols, drift; then what was proved, and the switches."""
+    """At most four: sizes, law of the width, symbols, drift; then what was proved, switches and networks."""
     found = [
         *sizes(content),
         *_law(content),
@@ -213,6 +213,7 @@ def numbers(content: Content) -> list[Figure]:
         *_drift(content),
         *_proved(content),
         *_switches(content),
+        *_networks(content),
     ]
     return found[:SHOWN_NUMBERS]
 
@@ -273,6 +274,12 @@ def _switches(content: Content) -> list[Figure]:
     if not any(kinds.values()):
         return []
     return [Figure(f"{kinds['switch']} + {kinds['slide']}", "switches of gates, and slides along a kink, in the run")]
+
+
+def _networks(content: Content) -> list[Figure]:
+    found = content.comparison or {}
+    count = len(found.get("seeds", ())) * len(found.get("deviation", ()))
+    return [Figure(f"{count}", "runs of networks, in their weights, compared with the theory")] if count else []
 
 
 # ---- what to change --------------------------------------------------------------------------------------------------

@@ -16,10 +16,13 @@ GREEK = dict(zip([*_SMALL.split(), *_LARGE.split(), "eps"], "αβγδεζηθκ�
 _LETTER = re.compile(
     rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
     r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
-    r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])|\([+-]?\d+/\d+\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
+    r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])|\((?!\d+\))[\w+*/.,-]{1,10}\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )
 _RELATIONS = (("&lt;=", "≤"), ("&gt;=", "≥"))
-_POWER = re.compile(r"(?<=[A-Za-z)|\]])\^([+-]?1/\d+|-\d+/\d+|[+-]?\d+)(?![\w.])")  # of a bracket or a word
+_POWER = re.compile(  # of a bracket, a word or a number; in N^2M, too
+    r"(?<=[A-Za-z0-9)|\]])\^([+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\d.])|\((?!\d+\))[\w+*/.,-]{1,10}\))"
+)
+_ROOT = re.compile(r"(?<![A-Za-z])sqrt(?:\((\w+)\)|(?=[(2-9])| (?=[A-Za-z](?![A-Za-z])))")
 
 
 def strong(text: str) -> str:
@@ -38,12 +41,14 @@ def letters(text: str) -> str:
     'T<sub>4</sub><sup>−</sup> over α<sub>*</sub><sup>−2</sup>, m<sub>k</sub> ≥ 2'
     >>> letters("N SNR^2 >= (sigma d)^-1 m^1/2 t^2/2")
     'N SNR<sup>2</sup> ≥ (σ d)<sup>−1</sup> m<sup>1/2</sup> t<sup>2</sup>/2'
+    >>> letters("sqrt(m_k) at 10^30, e^(-2s), 4N^2M")
+    '√m<sub>k</sub> at 10<sup>30</sup>, e<sup>−2s</sup>, 4N<sup>2</sup>M'
     >>> letters("v_mu <= k_s,mu")
     'v<sub>μ</sub> ≤ k<sub>s,μ</sub>'
     >>> letters("a mean_field in x_1.json")
     'a mean_field in x<sub>1</sub>.json'
     """
-    out, end = "", 0
+    text, out, end = _ROOT.sub(lambda found: f"√{found[1] or ''}", text), "", 0
     for found in _LETTER.finditer(text):
         stem, index, power = found.group("stem", "index", "power")
         if stem in GREEK or index or power:
@@ -51,7 +56,7 @@ def letters(text: str) -> str:
             out += (
                 f"<sub>{','.join(GREEK.get(i, i) for i in index.replace('-', '−').split(','))}</sub>" if index else ""
             )
-            out += f"<sup>{power.strip('()').replace('-', '−')}</sup>" if power else ""
+            out += _raised(power) if power else ""
             end = found.end()
     return out + _relations(text[end:])
 
@@ -60,7 +65,13 @@ def _relations(text: str) -> str:
     made = escape(text, quote=False)
     for ascii_sign, sign in _RELATIONS:
         made = made.replace(ascii_sign, sign)
-    return _POWER.sub(lambda found: f"<sup>{found[1].replace('-', '−')}</sup>", made)
+    return _POWER.sub(lambda found: _raised(found[1]), made)
+
+
+def _raised(power: str) -> str:
+    """An exponent in its place; brackets that held it together are not needed there."""
+    inner = power.strip("()")
+    return f"<sup>{re.sub('[A-Za-z]+', lambda word: GREEK.get(word[0], word[0]), inner).replace('-', '−')}</sup>"
 
 
 def says_more(name: str, tex: str) -> bool:
@@ -79,11 +90,14 @@ def plain_names(values: Mapping[Any, Any]) -> dict[Any, Any]:
 
     >>> plain_names({"share_at_0.5": 1, "T_half": 2, "alpha_s": 3})
     {'share at 0.5': 1, 'T_half': 2, 'alpha_s': 3}
+    >>> plain_names({"2 sigma_p >= d^-1/4": 1})
+    {'2 sigma_p >= d^-1/4': 1}
     """
 
     def plain(name: Any) -> Any:
         stem = name.partition("_")[0] if isinstance(name, str) else ""
-        return name.replace("_", " ") if len(stem) > 1 and stem not in GREEK else name
+        words = len(stem) > 1 and stem not in GREEK and " " not in stem  # not a sentence
+        return name.replace("_", " ") if words else name
 
     return {plain(name): value for name, value in values.items()}
 
@@ -101,7 +115,7 @@ def with_symbols(text: str, symbols: Mapping[str, Any]) -> str:
     names = sorted(symbols, key=len, reverse=True)
     clear = [name for name in names if len(name) >= CLEAR]
     short = rf"({'|'.join(map(re.escape, names))})(?=\s(?:=|<|>|<=|>=|in)\s|:\s)"
-    long = rf"|({'|'.join(map(re.escape, clear))})(?![\w(/-])" if clear else ""
+    long = rf"|({'|'.join(map(re.escape, clear))})(?![\w(/^-])" if clear else ""
     out, end = "", 0
     for found in re.finditer(rf"(?<![\w.^/-])(?:{short}{long})", text):
         out += letters(text[end : found.start()]) + mathml(symbols[found.group()].tex)

@@ -123,17 +123,11 @@ def system_text(system: System) -> str:
 
 def system_mathml(system: System) -> str:
     """The equations and the definitions of their parts as one MathML table, with lines broken as in TeX."""
-    from latex2mathml.converter import convert
 
     def cell(tex: str, side: str) -> str:
-        try:
-            body = convert(tex).partition(">")[2].removesuffix("</math>")
-            ElementTree.fromstring(f"<math>{body}</math>")
-        except Exception:  # a state's TeX is the user's: what the converter can not read is shown as it is
-            body = f"<mtext>{escape(tex)}</mtext>"
-        return f'<mtd style="text-align: {side}">{body}</mtd>'
+        return f'<mtd style="text-align: {side}">{_mathml_body(tex)}</mtd>'
 
-    page = _tex_page(system)
+    page = _tex_page(system, ())
     rows: list[str] = []
     for block in (page.equations, page.parts, page.note_rows):
         if block is (page.parts or page.note_rows) and block:  # said once
@@ -145,6 +139,18 @@ def system_mathml(system: System) -> str:
                 rows.append("<mtr><mtd></mtd>" + cell(r"\quad" * max(depth, 1) + line, "left") + "</mtr>")
     table = "\n".join(rows)
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mtable>\n{table}\n</mtable></math>'
+
+
+@lru_cache(maxsize=4096)  # systems of one paper have many left sides and parts in common
+def _mathml_body(tex: str) -> str:
+    from latex2mathml.converter import convert
+
+    try:
+        body = convert(tex).partition(">")[2].removesuffix("</math>")
+        ElementTree.fromstring(f"<math>{body}</math>")
+    except Exception:  # a state's TeX is the user's: what the converter can not read is shown as it is
+        return f"<mtext>{escape(tex)}</mtext>"
+    return body
 
 
 def name_tex(name: str) -> str:
@@ -204,7 +210,7 @@ class EquationPage:
 
 
 @lru_cache(maxsize=1)  # a fragment, a document and MathML of one system are asked for one after the other
-def _tex_page(system: System, names: tuple[tuple[str, str], ...] = ()) -> EquationPage:
+def _tex_page(system: System, names: tuple[tuple[str, str], ...]) -> EquationPage:
     named = _named(system)
     known = (*system.names, *_definitions(system), *system.parameters, TIME)
     tex = distinct_tex(known, {**system.tex, **dict(names)})

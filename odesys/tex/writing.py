@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..expr import graph
@@ -313,6 +314,7 @@ def flat(text: str) -> str:
     return text.replace(BREAK, "")
 
 
+@lru_cache(maxsize=1 << 15)  # the parts of a line are measured again with each part that joins them
 def width(tex: str) -> float:
     """Printed width of TeX, in units of about half an em; a little generous."""
     if len(tex) > 4000:  # far beyond any line: not worth a count

@@ -75,12 +75,13 @@ def _level(N: int) -> float:
 
 
 FINITE_SIZES, FINITE_COUNT, FINITE_RATE = tuple(range(2, 21, 4)), 12, 40.0
-QUICK_SIZES, QUICK_COUNT, QUICK_SNRS = (3, 6, 9), 12, (4.02, 7.88, 11.74, 15.6)
+QUICK_SIZES, QUICK_SNRS = (3, 6, 9), (4.02, 7.88, 11.74, 15.6)
+THEORY_SIZES, THEORY_COUNT = tuple(range(3, 10)), 40
 
 
 def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
-    """Networks of the paper's size beside the mean field, on few cells: colours are theory, circles are networks."""
-    snrs, cases = heat_cases(QUICK_SIZES, QUICK_COUNT)
+    """Networks of the paper's size on few cells, on the mean field: colours are theory, circles are networks."""
+    snrs, cases = heat_cases(THEORY_SIZES, THEORY_COUNT)
     workers, store = min(2, available_cores()), _cells(folder, "1")
     theory = heat_map(cases, Theory(EPS), progress, workers, store)
     root = math.sqrt(FIGURE_1.noise)
@@ -88,8 +89,8 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     nets = heat_map(trained, Trained(EPS, FINITE_RATE, tests=200), progress, workers, store)
     fig, axes = new_figure(1, 2, (12, 4.6))
     _show_quick(axes[0], fig, snrs, theory, nets)
-    for k, (N, curve, dots) in enumerate(zip(QUICK_SIZES, theory, nets, strict=True)):
-        axes[1].plot(N * snrs**2, curve, color=f"C{k}", label=f"$N = {N}$")
+    for k, (N, dots) in enumerate(zip(QUICK_SIZES, nets, strict=True)):
+        axes[1].plot(N * snrs**2, theory[THEORY_SIZES.index(N)], color=f"C{k}", label=f"$N = {N}$")
         axes[1].plot(N * np.array(QUICK_SNRS) ** 2, dots, "o", color=f"C{k}")
     axes[1].axvline(CURVE, color="r", linewidth=0.9)
     axes[1].axhline(mean_field.LEVEL, color="0.5", linewidth=0.8)
@@ -102,22 +103,17 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
 def _show_quick(ax: Any, fig: Any, snrs: np.ndarray, theory: np.ndarray, nets: np.ndarray) -> None:
     """Theory as a map over SNR and N, networks as circles of the same colours, and the paper's curve."""
     look = {"cmap": "viridis", "vmin": 0, "vmax": 0.7}
-    image = ax.pcolormesh(snrs, QUICK_SIZES, theory, shading="gouraud", **look)
-    ax.contour(snrs, QUICK_SIZES, theory, [mean_field.LEVEL], colors="w")
+    image = ax.pcolormesh(snrs, THEORY_SIZES, theory, shading="nearest", **look)
+    level = [np.interp(-mean_field.LEVEL, -row, snrs, right=np.nan) for row in theory]  # losses fall with the SNR
+    ax.plot(level, THEORY_SIZES, "w-", linewidth=2)
     x, y = np.meshgrid(QUICK_SNRS, QUICK_SIZES)
     ax.scatter(x.ravel(), y.ravel(), c=nets.ravel(), s=110, edgecolors="k", **look, zorder=3)
-    n = np.linspace(QUICK_SIZES[0], QUICK_SIZES[-1], 200)
+    n = np.linspace(THEORY_SIZES[0] - 0.5, THEORY_SIZES[-1] + 0.5, 200)
     ax.plot(np.sqrt(CURVE / n), n, "r-", label=r"$N\,\mathrm{SNR}^2 = 1000$")
-    ax.set(
-        xlim=(snrs[0], 16.2),
-        ylim=(QUICK_SIZES[0] - 0.6, QUICK_SIZES[-1] + 0.8),
-        xlabel="SNR",
-        ylabel="$N$",
-        yticks=QUICK_SIZES,
-    )
+    ax.set(xlim=(0, 16), ylim=(n[0], n[-1]), xlabel="SNR", ylabel="$N$", yticks=THEORY_SIZES)
     ax.set_title("test loss at training loss 0.01; circles: networks; white: 0.2")
     ax.grid(False)
-    ax.legend(loc="lower left", fontsize=8)
+    ax.legend(loc=(0.02, 0.68), fontsize=8)
     fig.colorbar(image, ax=ax)
 
 

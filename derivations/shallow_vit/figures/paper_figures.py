@@ -101,6 +101,7 @@ def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray)
     ax.set_xticks(range(len(x)), [f"{value:.3g}" for value in x])
     ax.set_yticks(range(len(sizes)), [str(n) for n in sizes])
     ax.grid(False)
+    ax.spines[["top", "right"]].set_visible(True)  # white cells have an edge too
     fig.colorbar(image, ax=ax)
 
 

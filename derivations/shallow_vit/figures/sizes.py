@@ -38,8 +38,8 @@ QUICK = Size(
     replace(
         _MAP, M=3, m=60, eta=0.4, xi=60**-0.5, m_a=4, m_b=4
     ),  # the fewest patterns, so that (7) asks for few neurons
-    (0.48, 0.42, 0.375, 0.33),
-    (4, 16, 64, 256),
+    (0.48, 0.45, 0.42, 0.39, 0.36, 0.33),
+    (4, 8, 16, 32, 64, 128),
     (0.0, 0.1, 0.2),
     replace(training_sweeps.BASE, m=100, eta=0.4),
     (0.4, 0.2, 0.1, 0.05),

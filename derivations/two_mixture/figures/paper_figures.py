@@ -173,13 +173,10 @@ def figure_3(folder: Path, progress: Progress) -> list[Path]:
 @cache
 def attention_only(seeds: Sequence[int] = (0, 1, 2, 3), spread: float = 1.0) -> dict[int, np.ndarray]:
     """Loss curves of attention-only gradient descent, neurons w ~ N(0, spread^2) frozen."""
-    curves = {}
-    for seed in seeds:
-        flow = gradient_flow(setting.model(), setting.data(), train=("W_K", "W_Q"))
-        given = {"b": SETTING["b"]}
-        net = flow.network(WIDTH, seed, SETTING["omega"], scales={"w": spread}, parameters=given)
-        curves[seed] = np.array([each.loss() for each in net.descend_recorded(STEP, STEPS, RECORD)])
-    return curves
+    flow = gradient_flow(setting.model(), setting.data(), train=("W_K", "W_Q"))
+    given = {"omega": SETTING["omega"], "scales": {"w": spread}, "parameters": {"b": SETTING["b"]}}
+    nets = flow.networks(seeds, WIDTH, **given).descend_recorded(STEP, STEPS, RECORD)
+    return dict(zip(seeds, np.array([each.loss() for each in nets]).T, strict=True))
 
 
 def figure_4(folder: Path, progress: Progress) -> list[Path]:

@@ -7,7 +7,10 @@ import pytest
 
 from derivations.two_mixture import setting
 from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
+from odesys.derive.flow import Flow
 from odesys.errors import SymmetryError
+from odesys.reduce import program_symmetry
+from odesys.reduce.program_symmetry import LossCheck
 from odesys.reduce.quotient import signed_orbits
 from odesys.reduce.symmetry import symmetry
 
@@ -64,3 +67,18 @@ def test_orbits_that_all_vanish_project_to_nothing() -> None:
     orbits = signed_orbits(2, [(np.array([0, 1]), np.array([-1, -1]))])
     assert len(orbits.representatives) == 0
     assert orbits.project(np.ones(2)).shape == (0,) and orbits.project(np.ones((3, 2))).shape == (3, 0)
+
+
+def test_what_all_generators_are_checked_by_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    flow, made = mixture(3), []
+    generators = flow.symmetries().generators
+
+    class Counted(LossCheck):
+        def __init__(self, flow: Flow) -> None:
+            made.append(flow)
+            super().__init__(flow)
+
+    monkeypatch.setattr(program_symmetry, "LossCheck", Counted)
+    monkeypatch.setattr("odesys.reduce.quotient.LossCheck", Counted)
+    assert len(generators) > 1 and flow.quotient(generators).system.dimension == flow.quotient().system.dimension
+    assert len(made) == 1

@@ -56,6 +56,9 @@ def test_numbers_are_those_of_the_parts(toy_content: MakeContent) -> None:
     assert first.value == "80 → 22 → 8" and first.says == "equations: full, quotient, small"
     assert (second.value, second.power) == ("width", "−0.58") and "−0.76 to −0.41" in second.says
     assert (third.value, third.power) == ("3 × 10", "−14") and fourth.value == "1 of 2"
+    content.simulation, content.systems = None, content.systems[:1]
+    content.comparison |= {"seeds": [0, 1], "deviation": [{}, {}, {}]}
+    assert [each.value for each in numbers(content)] == ["80", "width", "1 of 2", "6"]  # there are four
 
 
 def test_theorems_below_which_something_did_not_run_are_said_last_and_honestly(tmp_path: Path) -> None:

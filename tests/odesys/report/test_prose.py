@@ -16,6 +16,10 @@ def test_short_names_are_symbols_in_front_of_a_relation_only() -> None:
     assert said == f"at {mathml('a')} = 1 a large &lt;b&gt; {mathml(chr(92) + 'omega')} fits"
 
 
+def test_a_symbol_keeps_its_power() -> None:
+    assert with_symbols("a start of size omega^2 m", SYMBOLS) == "a start of size ω<sup>2</sup> m"
+
+
 def test_formulas_between_dollar_signs_stay_formulas() -> None:
     assert with_symbols("where $x_1$ is", {}) == f"where {mathml('x_1')} is"
 
@@ -28,6 +32,12 @@ def test_letters_get_their_shape_and_words_stay_words() -> None:
     assert letters("alpha_*^-2 < T_4^-") == "α<sub>*</sub><sup>−2</sup> &lt; T<sub>4</sub><sup>−</sup>"
     assert letters("m_k >= 2, c eta^(-3/5)") == "m<sub>k</sub> ≥ 2, c η<sup>−3/5</sup>"
     assert letters("exp(-x^2/2)") == "exp(-x<sup>2</sup>/2)"  # a power ends before a fraction
+    assert letters("1/sqrt(m), sqrt2, 2 sqrt(n l), C_p sqrt M") == "1/√m, √2, 2 √(n l), C<sub>p</sub> √M"
+    assert letters("m_v^(-1/2) e^(-Lambda) (x)^(1/2)") == (
+        "m<sub>v</sub><sup>−1/2</sup> e<sup>−Λ</sup> (x)<sup>1/2</sup>"
+    )
+    assert "<b>" not in letters("e^(<b>) (x)^(<b>)")  # texts are never markup
+    assert letters("c0^4 N^2M^2/8") == "c0<sup>4</sup> N<sup>2</sup>M<sup>2</sup>/8"
     for plain in ("a mean_field, beta1 and W^(0)", "verify.json of theta2", "a <b> & c", "sub-Gamma"):
         assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθΓ")
 

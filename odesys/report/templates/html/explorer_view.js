@@ -59,8 +59,12 @@ function explore(root) {
     const X = axis(first, end, LEFT, WIDE - RIGHT, chosen.log), Y = axis(low, high, HIGH - LOW, TOP, log);
     svg.append(make("text", { x: LEFT, y: 12, class: "title" }, title));
     for (const v of ticks(low, high, log)) svg.append(make("path", { class: "grid", d: `M${LEFT} ${Y(v)}H${WIDE - RIGHT}` }), make("text", { x: LEFT - 6, y: Y(v) + 4, class: "left" }, written(v)));
-    for (const v of ticks(first, end, chosen.log)) svg.append(make("text", { x: X(v), y: HIGH - 8, class: "below" }, written(v)));
-    svg.append(make("text", { x: WIDE - RIGHT + 18, y: HIGH - 8 }, chosen.letter));
+    let free = WIDE - RIGHT + 5;
+    for (const v of ticks(first, end, chosen.log)) {
+      svg.append(make("text", { x: X(v), y: HIGH - 8, class: "below" }, written(v)));
+      free = max(free, X(v) + 3.8 * String(written(v)).length + 5);
+    }
+    svg.append(make("text", { x: free, y: HIGH - 8 }, chosen.letter));
     for (const e of now.log) if (e.kind !== "switch" && e.kind !== "slide" && e.time < end && e.time > first) svg.append(make("path", { class: "mark", d: `M${X(e.time)} ${TOP}V${HIGH - LOW}` }));
     const ends = [];
     const draw = (r, i, look) => {
