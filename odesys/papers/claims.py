@@ -481,8 +481,8 @@ class ClaimBook:
         outcome = Outcome(claim, verdict, time.perf_counter() - began, None if reads is None else frozenset(reads))
         if self.rule and not laboratory.get("mutation"):
             verdict_rule.admit_outcome(outcome, self.natural, self.symbols, self.not_yet)
-            if claim.judged:
-                outcome = replace(outcome, verdict=_inside(verdict))
+        if self.rule and claim.judged:  # of a broken system too, so that what it does not change stays the same
+            outcome = replace(outcome, verdict=_inside(verdict))
         return outcome
 
     def proof_graph(self) -> nx.DiGraph:
