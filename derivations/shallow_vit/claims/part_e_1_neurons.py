@@ -69,7 +69,9 @@ CALIBRATED = "95 percent was set after runs from other starts, in which up to tw
 
 def almost_all(lab: Laboratory, name: str, what: str) -> Verdict:
     """A share of lucky neurons with the right sign of a_i, at three pairs of fractions, in every run of the printed gradients."""
-    found = by_printed_steps(lab, in_every_run(lab, what, lambda x: x[name] >= SHARE, of_elsewhere, ELSEWHERE[0]))
+    found = by_printed_steps(
+        lab, lambda: in_every_run(lab, what, lambda x: x[name] >= SHARE, of_elsewhere, ELSEWHERE[0])
+    )
     return found.adding(share=CALIBRATED, fractions="(0.5, 0.05), (0.1, 0), (0.5, 0.3)")
 
 

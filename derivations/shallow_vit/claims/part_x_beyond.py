@@ -268,7 +268,9 @@ def not_needed(lab: Laboratory) -> Verdict:
     def fitted(seeds: Sequence[int]) -> list[bool]:
         return [bool(one) for one in lab.train_many(case, law, np.full((len(seeds), 2), 0.5), seeds)[0].fitted]
 
-    return by_printed_steps(lab, with_high_probability(what, point(case), fitted, lab.draw, most=lab.most_seeds))
+    return by_printed_steps(
+        lab, lambda: with_high_probability(what, point(case), fitted, lab.draw, most=lab.most_seeds)
+    )
 
 
 @claim(
