@@ -12,7 +12,7 @@ else. At T = c eta^{-3/5}/alpha_* that is O(eta^{2/5}).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -91,10 +91,10 @@ def bounded_motion(lab: Laboratory) -> Verdict:
     )
 
 
-def by_printed_steps(lab: Laboratory, found: Verdict) -> Verdict:
+def by_printed_steps(lab: Laboratory, found: Callable[[], Verdict]) -> Verdict:
     """What runs show, where the derived steps are the printed gradients; of other steps they say nothing about the paper."""
     same = all(as_printed(lab, leaf).as_stated == HOLDS for leaf in ("O", "V", "K", "Q"))
-    return found if same else undecided("the runs do not take steps of the printed gradients")
+    return found() if same else undecided("the runs do not take steps of the printed gradients")
 
 
 def drift_of_step() -> Verdict:

@@ -107,11 +107,13 @@ def falling_at_last(measure: Callable[[int], Measurement], what: str, count: int
 )
 def fractions(lab: Laboratory) -> Verdict:
     """Monotone along alpha_# = 0, alpha_# = alpha_*/4 and alpha_nd = 1/2; runs take the steps of the printed gradients."""
-    found = []
-    for family in FAMILIES:
+
+    def along(family: Sequence[tuple[float, float]]) -> Verdict:
         cases = [replace(BY_STEP, alpha_s=a, alpha_c=c, eta=0.4, steps=3000) for a, c in sorted(family)]
-        found.append(falling(mean_times(lab, cases), "eta T over that of the next smaller alpha_*"))
-    return by_printed_steps(lab, found[0] & found[1] & found[2])
+        return falling(mean_times(lab, cases), "eta T over that of the next smaller alpha_*")
+
+    first, second, third = FAMILIES
+    return by_printed_steps(lab, lambda: along(first) & along(second) & along(third))
 
 
 @claim(
@@ -193,8 +195,8 @@ def noise_and_iterations(lab: Laboratory) -> Verdict:
         steps = [token_steps(lab, replace(case, noise=c0), seeds) for c0 in NOISES]
         return Measurement("steps", points, steps, seeds)
 
-    found = falling_at_last(measure, "steps over those with more noise", 3 * SEEDS, lab.most_seeds)
-    return by_printed_steps(lab, found)
+    what = "steps over those with more noise"
+    return by_printed_steps(lab, lambda: falling_at_last(measure, what, 3 * SEEDS, lab.most_seeds))
 
 
 @computed_once

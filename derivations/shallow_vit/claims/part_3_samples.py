@@ -188,8 +188,12 @@ def left_of_theorem(lab: Laboratory) -> Verdict:
 
     Steps are those of the printed gradients.
     """
-    found = over_steps(lab, "steps", "the number of steps to zero loss").order("eta", -1, "Theta", "zero")
-    return by_printed_steps(lab, found & same_fractions(lab))
+
+    def found() -> Verdict:
+        time = over_steps(lab, "steps", "the number of steps to zero loss").order("eta", -1, "Theta", "zero")
+        return time & same_fractions(lab)
+
+    return by_printed_steps(lab, found)
 
 
 @claim(
@@ -404,7 +408,7 @@ def pruning_by_attention(lab: Laboratory) -> dict[str, Verdict]:
     what = "in every sample each label-relevant token receives more attention at T than every other token"
     ranked = in_every_run(lab, what, lambda x: x["above every other"] == 1, of_positions, POSITIONS)
     what = "each label-relevant token receives more attention than any other one, and than at the start"
-    few = by_printed_steps(lab, in_every_run(lab, what, lambda x: x["pruned well"] == 1))
+    few = by_printed_steps(lab, lambda: in_every_run(lab, what, lambda x: x["pruned well"] == 1))
     seen = [of_positions(lab, seed) for seed in lab.draw.seeds(SEEDS)]
     shares = {name: rounded([x[name] for x in seen], 3) for name in ("above every other", "above their mean")}
     return {

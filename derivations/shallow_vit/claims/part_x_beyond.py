@@ -29,8 +29,8 @@ from ..setting import Case
 from ..special import class_network, many_networks, observables
 from .book import claim, gates, point, put
 from .common_gradients import POSITIVE
-from .common_motion import first_order
-from .common_runs import MAIN, prototypes, theory
+from .common_motion import by_printed_steps, first_order
+from .common_runs import MAIN, off_recursion, prototypes, theory
 from .common_seeds import SEEDS, SMALL, in_every_run, near_symmetric, of_small
 from .part_2_remarks import times
 from .part_c_structure import conserved_matrices
@@ -52,10 +52,11 @@ def symmetric_system(lab: Laboratory) -> Verdict:
         sizes = {M: lab.symmetric(M).system.dimension for M in (4, 5, 6)}
     except SymmetryError as error:
         return measured(False, {"no symmetry": str(error)})
-    gaps = {}
+    gaps, off_paper = {}, {}
     for M in (4, 5):
         reduced = lab.symmetric(M)
         run = prototypes(lab, 1e9, M=M, every=1, steps=200)
+        off_paper[M] = off_recursion(run)
         case = run.case
         values = {
             "alpha_s": case.alpha_s,
@@ -81,6 +82,8 @@ def symmetric_system(lab: Laboratory) -> Verdict:
     close = Measurement("the largest gap of outputs", where * 2, list(gaps.values())).between(
         0, 1e-11, "rounding of floats"
     )
+    own = Measurement("the relative gap to the paper's own equations", where * 2, list(off_paper.values()))
+    close = close & own.between(0, 1e-9, "rounding of floats")
     seeds = lab.draw.seeds(SEEDS)
     names = observables.logits(np.eye(5))
     off = [np.mean([of_small(lab, seed)[f"logit {name}"] for seed in seeds]) - theory()[name] for name in names]
@@ -196,7 +199,7 @@ def attention_at(lab: Laboratory, margin: float, variant: str = "") -> dict[str,
     reading="label-relevant and nuisance queries and their mean at the end for Gamma = 1 and 3, means of 20 starts",
 )
 def over_margins(lab: Laboratory) -> Verdict:
-    """Means over starts rise, and are near the symmetric system (pi of frozen values)."""
+    """Means over starts rise, and are near the symmetric system (pi of frozen values), which two mirrored neurons follow exactly."""
     margins, names, seeds = (1.0, 3.0), ("rel_s", "rel_n", "rel"), lab.draw.seeds(SEEDS)
     mean = {margin: {k: attention_at(lab, margin)[k] for k in names} for margin in margins}
     points = [point(replace(SMALL), margin=margin) for margin in margins]
@@ -205,7 +208,9 @@ def over_margins(lab: Laboratory) -> Verdict:
     limit = 1 / np.sqrt(SMALL.m)
     near = Measurement("attention minus that of the symmetric system", points, off)
     rising = Measurement("the rise of attention", points[1:], rise)
+    gap = Measurement("the gap of outputs to its recursion", points[1:], [off_recursion(prototypes(lab, margins[-1]))])
     found = near.between(-limit, limit, "the scatter at this width") & rising.between(1e-9, 1, "a rise")
+    found = found & gap.between(0, 1e-9, "rounding of floats")
     return found.adding(attention=rounded(mean, 4)).averaging(seeds)
 
 
@@ -263,7 +268,9 @@ def not_needed(lab: Laboratory) -> Verdict:
     def fitted(seeds: Sequence[int]) -> list[bool]:
         return [bool(one) for one in lab.train_many(case, law, np.full((len(seeds), 2), 0.5), seeds)[0].fitted]
 
-    return with_high_probability(what, point(case), fitted, lab.draw, most=lab.most_seeds)
+    return by_printed_steps(
+        lab, lambda: with_high_probability(what, point(case), fitted, lab.draw, most=lab.most_seeds)
+    )
 
 
 @claim(
