@@ -189,7 +189,9 @@ def integrate(
     began, system = time.perf_counter(), own_system(system, "integrate")
     for spec in events:
         if not isinstance(spec, StopWhen):
-            raise ParameterError(f'{spec!r} is no event; write StopWhen("its name", "x - 1"), or terminal=False to go on')
+            raise ParameterError(
+                f'{spec!r} is no event; write StopWhen("its name", "x - 1"), or terminal=False to go on'
+            )
     if runs_backwards(t_span):
         given = {"rtol": rtol, "atol": atol, "method": method, "max_switches": max_switches, "backend": backend}
         given |= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,10 @@ from .trajectory import Trajectory
 
 UNSAID = 1.0  # a start value that nobody gave
 SHOWN = 6  # sensitivities that are listed
+TIGHT = 1e-12  # relative tolerance of a second run, whose end tells which digits are settled
+UNSETTLED = 1e-6  # relative to the size of a state: then fewer than six digits are shown
+LOST = 1e-3  # relative to the size of a state: then no sensitivities are told
+NOTHING = 1e-9  # relative to the size of a state on the way: not told from zero
 
 
 def with_run(found: Analysis, t_end: float = 10.0) -> Analysis:
@@ -58,14 +63,34 @@ def _lines(found: Analysis, t_end: float) -> list[Finding]:
     except OdesysError as problem:
         return [Finding("run", f"The run stops: {problem}", "measurement")]
     note = f"no start was given for {', '.join(unsaid[:6])}: {UNSAID:g} is taken" if unsaid else ""
+    try:
+        near = integrate(system, start, (0.0, t_end), numbers, rtol=TIGHT)
+    except OdesysError:
+        near = run
+    gaps, sizes = np.abs(run.end_state - near.end_state), np.abs(run.states).max(axis=0)
     shown = list(system.names)[:SHOWN]
     begin = ", ".join(f"{name} = {start[name]:g}" for name in shown)
-    ends = ", ".join(f"{name} = {run.end_state[k]:.6g}" for k, name in enumerate(shown))
+    ends = ", ".join(f"{name} {_settled(near.end_state[k], gaps[k], sizes[k])}" for k, name in enumerate(shown))
     more = ", ..." if len(system.names) > SHOWN else ""
-    lines = [Finding("run", f"From {begin}{more} the state at t = {t_end:g} is {ends}{more}", "measurement", note)]
+    text = f"From {begin}{more} the state at t = {t_end:g} is {ends}{more}"
+    if (gaps > UNSETTLED * sizes).any():
+        shared = "only digits are shown that do not change with the tolerance, as errors grow along this run"
+        note = f"{note}; {shared}" if note else shared
+    lines = [Finding("run", text, "measurement", note)]
     if run.events:
         lines.append(Finding("run", f"Switches and slides on the way: {len(run.events)}", "measurement"))
+    if (gaps > LOST * sizes).any():
+        lost = "No sensitivities: the end is not settled, so that derivatives of it say nothing; take an earlier one"
+        return [*lines, *_scales(run), Finding("run", lost, "measurement")]
     return [*lines, *_scales(run), *_answers(found, start, numbers, t_end)]
+
+
+def _settled(value: float, gap: float, size: float) -> str:
+    """A number with the digits, up to six, that two runs share; zero where it is below what runs tell from zero."""
+    if max(abs(value), gap) <= NOTHING * size:
+        return "= 0"
+    digits = 6 if gap == 0 else min(6, math.floor(math.log10(max(abs(value), gap) / gap)))
+    return f"= {value:.{digits}g}" if digits else f"not settled (two runs differ by {gap:.1g})"
 
 
 def _scales(run: Trajectory) -> list[Finding]:

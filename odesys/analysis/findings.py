@@ -18,6 +18,7 @@ import sympy as sp
 from ..errors import EquationError, OdesysError, ParameterError
 from ..exact.rewriting import has_floats
 from ..exact.sparse_terms import TooManyTerms, sparse_terms
+from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.field import ScalarField
 from ..expr.graph import Node, sym
@@ -567,6 +568,8 @@ def _type(
     alone = _states_alone(system, point, values)
     if alone != "undecided":
         return replace(kind, stability=alone, reason="by states whose equations contain no other state")
+    if _leaves_along_a_line(system, point, values):
+        return replace(kind, stability="unstable", reason="an invariant line through it leads away")
     turn = first_lyapunov(system, point.point, values) if kind.linear_type == "centre" else None
     if turn is not None and sign_of(turn) in (-1, 1):
         stability = "asymptotically stable" if sign_of(turn) == -1 else "unstable"
@@ -610,6 +613,25 @@ def _states_alone(system: System, point: Equilibrium, values: Mapping[str, Any])
     if len(found) < system.dimension or "undecided" in found:
         return "undecided"
     return "asymptotically stable" if set(found) == {"asymptotically stable"} else "stable"
+
+
+def _leaves_along_a_line(system: System, point: Equilibrium, values: Mapping[str, Any]) -> bool:
+    """Whether one state can move alone, all others resting where they are, and leaves the point."""
+    if system.kind != "flow" or system.surfaces or any(isinstance(v, float) for v in point.point.values()):
+        return False
+    try:
+        place = {sym(name): graph.as_node(value) for name, value in {**values, **point.point}.items()}
+        for name in system.names:
+            others = {symbol: value for symbol, value in place.items() if symbol is not sym(name)}
+            nodes = dict(zip(system.names, graph.substitute(system.nodes, others), strict=True))
+            moves = nodes.pop(name)
+            if graph.symbols([moves]) <= {name} and all(zero_test(node).answer == "zero" for node in nodes.values()):
+                alone = replace(system, names=(name,), field=ScalarField((moves,), {}), parameters=())
+                if stability_of_one(alone, {name: point.point[name]})[0] == "unstable":
+                    return True
+    except (EquationError, ZeroDivisionError):  # a number that expressions can not hold, or a pole on the line
+        return False
+    return False
 
 
 def _in_symbols(point: Equilibrium) -> bool:

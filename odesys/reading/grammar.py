@@ -26,6 +26,8 @@ from ..expr.letters import plain_name
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|<=|>=|==|!=|[-+*/^(),<>&|=]))"
 )
+#: signs as printed formulas have them, where they are pasted from a page
+_PRINTED = str.maketrans({"\u2212": "-", "\u00b7": "*", "\u22c5": "*", "\u00d7": "*", "\u00b2": "^2", "\u00b3": "^3"})
 _OTHER_NAMES = {
     "ln": "log",
     "heav": "step",
@@ -112,6 +114,7 @@ class Grammar:
 
 class _Reader:
     def __init__(self, grammar: Grammar, text: str) -> None:
+        text = text.translate(_PRINTED)
         self.grammar, self.text, self.place = grammar, text, 0
         self.tokens: list[tuple[str, str]] = []
         position = 0

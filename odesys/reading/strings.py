@@ -34,6 +34,8 @@ def system_from_strings(
     Node(5*x/2)
     """
     pairs = _pairs(equations)
+    if not pairs:
+        raise EquationError("no equation was given; write x' = ..., dx/dt = ... or a mapping")
     names = [plain_name(name) for name, _ in pairs]
     grammar = Grammar(states=names)
     nodes = tuple(grammar.read(text) for _, text in pairs)

@@ -27,3 +27,20 @@ def test_a_run_that_stops_and_one_that_switches() -> None:
     switched = lines({"x": "1 + step(x)"}, {}, {"x": -0.5})
     assert any("Switches and slides on the way: 1" in line for line in switched)
     assert any("No sensitivities" in line for line in switched)
+
+
+def test_digits_that_a_tolerance_changes_are_not_shown() -> None:
+    """G. Chen, T. Ueta, Int. J. Bifurcation Chaos 9 (1999) 1465: at t = 10 nothing of a start is left in doubles."""
+    chen = System.from_strings({"x": "35*(y - x)", "y": "-7*x - x*z + 28*y", "z": "x*y - 3*z"})
+    lines = [line for line in with_run(analyse(chen)).findings if line.section == "run"]
+    assert "x not settled (two runs differ by" in lines[0].text and "digits" in lines[0].searched
+    assert any(line.text.startswith("No sensitivities") for line in lines)
+    early = [line.text for line in with_run(analyse(chen), 0.5).findings if line.section == "run"]
+    assert "not settled" not in early[0]
+
+
+def test_what_runs_do_not_tell_from_zero_is_zero() -> None:
+    """B. B. Edelstein, J. Theor. Biol. 29 (1970) 57: x decays from 1 to less than any tolerance, and stays positive."""
+    model = System.from_strings({"x": "x*(17/2 - x) - x*y", "y": "6/5*(30 - y) - x*y"})
+    text = next(line.text for line in with_run(analyse(model)).findings if line.section == "run")
+    assert "is x = 0, y = 29.9997" in text

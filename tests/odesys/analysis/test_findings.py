@@ -273,3 +273,10 @@ def test_many_oscillators_rest_stably() -> None:
 def test_states_at_rest_are_not_lumped(recwarn: pytest.WarningsRecorder) -> None:
     findings(System.from_strings("a' = b*c; b' = -a*c; c' = 0"))
     assert not list(recwarn)
+
+
+def test_an_invariant_line_that_leads_away_makes_a_point_unstable() -> None:
+    monkey = findings(System.from_strings("x' = x^2 - y^2; y' = -2*x*y"))  # y = 0 is invariant, and x' = x^2 on it
+    assert "(x = 0, y = 0) is an equilibrium: degenerate, unstable" in texts(monkey, "equilibria")
+    vinograd = findings(System.from_strings("x' = x^2*(y - x) + y^5; y' = y^2*(y - 2*x)"))
+    assert vinograd.types[0].stability == "undecided"

@@ -71,3 +71,11 @@ def test_commas_between_equations_and_derivatives_on_the_right() -> None:
         System.from_strings("x' = y' + 1; y' = x")
     with pytest.raises(EquationError, match="second order"):
         System.from_strings("x'' = -x")
+
+
+def test_signs_of_printed_formulas_and_no_equation_at_all() -> None:
+    pasted = System.from_strings("x' = \u2212x\u00b7y; y' = 2\u00d7x\u00b2 \u2212 y\u00b3")
+    assert pasted.nodes == System.from_strings("x' = -x*y; y' = 2*x^2 - y^3").nodes
+    for nothing in ("", " \n", {}):
+        with pytest.raises(EquationError, match="no equation was given"):
+            System.from_strings(nothing)
