@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 # long ones first, so that two at a time end together
-PAPERS ?= shallow_vit cooccurrence two_mixture benign_overfitting signgd
+PAPERS ?= signgd cooccurrence shallow_vit benign_overfitting two_mixture
 PYTEST_ARGS ?=
 export OMP_NUM_THREADS ?= 1
 
