@@ -508,20 +508,22 @@ def _node_scatter(values: np.ndarray, index: tuple[np.ndarray, ...], shape: tupl
 
 
 def _numeric_constant(block: Block, parameters: Mapping[str, float]) -> np.ndarray:
-    numbers = block.__dict__.get("_floats")  # asked for with every evaluation
+    known = block.__dict__  # asked for with every evaluation
+    numbers: np.ndarray | None = known.get("_floats")
+    if numbers is None and all(entry.op == "num" for entry in block.data.flat):
+        numbers = known["_floats"] = np.array([float(e.args[0]) for e in block.data.flat]).reshape(block.shape)
     if numbers is not None:
         return numbers
-    if all(entry.op == "num" for entry in block.data.flat):
-        block.__dict__["_floats"] = np.array([float(entry.args[0]) for entry in block.data.flat]).reshape(block.shape)
-        return block.__dict__["_floats"]
-    if "_program" not in block.__dict__:
-        block.__dict__["_program"] = Tape.of(list(block.data.flat)).over(ARRAYS)
-    given, values = block.__dict__.get("_last", ({}, None))
+    if "_program" not in known:
+        known["_program"] = Tape.of(list(block.data.flat)).over(ARRAYS)
     plain = {name: value for name, value in parameters.items() if isinstance(value, (int, float))}
-    if values is not None and given == plain and len(plain) == len(parameters):
-        return values
-    values = np.array(block.__dict__["_program"](parameters), dtype=float).reshape(block.shape)
-    block.__dict__["_last"] = plain, values if len(plain) == len(parameters) else None
+    given: dict[str, float]
+    last: np.ndarray | None
+    given, last = known.get("_last", ({}, None))
+    if last is not None and given == plain and len(plain) == len(parameters):
+        return last
+    values: np.ndarray = np.array(known["_program"](parameters), dtype=float).reshape(block.shape)
+    known["_last"] = plain, values if len(plain) == len(parameters) else None
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 
 import numpy as np
@@ -100,3 +101,11 @@ def test_replaced_leaves_share_what_did_not_change() -> None:
     np.testing.assert_allclose(value(new, {"A": matrix}), (matrix @ matrix.T) ** 2)
     order = [id(b) for b in topological([new])]
     assert len(order) == len(set(order)) and order[-1] == id(new)
+
+
+def test_constants_follow_their_parameters_and_blocks_can_be_sent() -> None:
+    made = blocks.constant([[sym("p"), num(2)]])
+    for value in (3.0, 3.0, 5.0, 3.0):  # what was kept for one value is not taken for another
+        assert blocks.evaluate([made], {}, {"p": value})[0].tolist() == [[value, 2.0]]
+    sent = pickle.loads(pickle.dumps(made))
+    assert blocks.evaluate([sent], {}, {"p": 7.0})[0].tolist() == [[7.0, 2.0]]

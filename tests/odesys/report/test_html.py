@@ -164,3 +164,12 @@ def test_a_hypothesis_of_many_claims_is_written_once(toy_content: MakeContent) -
     text = html.page(content)
     assert text.count("<mn>17</mn>") == 1 and text.count("<mn>23</mn>") == html.SHARED - 1
     assert text.count('<a href="#hypothesis-1">m is large</a>') == html.SHARED and 'id="hypothesis-1"' in text
+
+
+def test_where_a_statement_is_printed_keeps_its_letters(toy_content: MakeContent) -> None:
+    content = toy_content()
+    book = ClaimBook("toy", laboratory=lambda mutation="": mutation)
+    said = {"kind": "identity", "statement": "x", "reading": "y", "where": "Lemma 1, t >= T_1"}
+    book.claim("B.1", "t", **said)(lambda lab: proved())
+    content.book, content.outcomes = book, [Outcome(claim, proved(), 0.1) for claim in book]
+    assert '<span class="place">Lemma 1, t ≥ T<sub>1</sub></span>' in html.page(content)
