@@ -117,11 +117,11 @@ def apart(lab: Laboratory) -> Verdict:
     ).proving(DECIDED)  # fmt: skip
 
 
-def kept_apart() -> Verdict:
+def kept_apart(passing: int = 32) -> Verdict:
     """M/2 minus what the difference changes by up to 3 T_2': h = eta |xi_i|_1 at most eta sigma_p s = h + z, eta |mu| = h/(2 + y)."""
     h, e, T, y, z = (sym(name) for name in ("h", "e", "T", "y", "z"))
     m = h / (2 + y)
-    half = (12 * T * m + 32 * (e + h + z)) / 2
+    half = (12 * T * m + passing * (e + h + z)) / 2
     passages = 2 * (2 * e / (h - m) + 2)
     return always_positive({"M/2 - change": half - (3 * T * 2 * m + passages * 2 * h), "M/2 - e": half - e}, ("h", "T"), ("e", "y", "z"))  # fmt: skip
 
