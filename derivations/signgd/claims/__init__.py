@@ -18,6 +18,7 @@ from . import (
     part_e_pairs,
     part_e_settling,
     part_e_softmax,
+    part_e_sums,
     part_e_values,
     part_e_votes,
     part_e_voting,

@@ -9,7 +9,7 @@ SMALLEST_THETA_C = 0.2  # at which E.36 is judged: on the path T_4^+/T_4^- is ab
 
 TRIED = {  # by the file of a claim: what is proved towards it, and what is missing
     "part_e_i_ii": (
-        "from 3 T_2' on it follows as Remark E.4 does; from T_2' on it does too for m_v >= 441, which is not printed, as a pair "
+        "from 3 T_2' on it follows as Remark E.4 does; from T_2' on it asks for m_v above a constant that is not printed, as a pair "
         "may move backwards up to T_1"
     ),
     "part_e_iii": "Stage III is proved (E.9 to E.12, 4.4): these runs stand beside the proofs",

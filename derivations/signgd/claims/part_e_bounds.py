@@ -20,12 +20,11 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, short
-from .common_hypotheses import CONDITION, inside_point, large_noise
+from .common_hypotheses import CONDITION, inside_point
 from .common_orders import MOVES, NORMS, settled, vanishing
 from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge
-from .part_e_settling import fine_steps, untied
 
 # ---- sizes before T_4 ------------------------------------------------------------------------------------------------
 
@@ -47,30 +46,6 @@ def signals_bounded(lab: Laboratory) -> dict[str, Verdict]:
     gap = always_positive({"4/3 t - (beta + t)": (T + u) / 3 - (T / 3 - r)}, ("T_3", "u"), ("r",))
     both = (constant_moves(lab) & gap).proving(MOVES, "beta_mu is T_3 eta |mu| / 3")
     return {"queries": both, "keys": both}
-
-
-@book.claim(
-    "E.12",
-    "Signals are linear in Stage III",
-    kind="inequality",
-    where="Lemma E.12, Eq. (24) and (25)",
-    parts=["(24)", "(25)"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
-    uses=["E.11", "E.13", "Eq.8-9"],
-    statement=r"t\in[T_3,T_3^+]:\ \tfrac12t\eta\|\mu\|\le\varsigma_sq_{s\mu}\le\tfrac43t\eta\|\mu\|\ (24),\ -\tfrac43t\eta\|\mu\|\le\varsigma_sk_{s\mu}\le-\tfrac12t\eta\|\mu\|\ (25)",
-    reading="with the directions of Lemma E.11, for T_2 <= T_3/12; T_2/T_3 is of the order n s^(-1/2)",
-)
-def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
-    """T_2 steps at worst against the vote, then with it."""
-    T2, x, u, r = sym("T_2"), sym("x"), sym("u"), sym("r")
-    T3 = 12 * T2 + x
-    t = T3 + u
-    lower = always_positive({"lower": -(T3 / 3 - r) - T2 + (t - T2) - t / 2}, ("T_2", "x"), ("u", "r"))
-    ratio = vanishing("T_2/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4))
-    both = (signals_bounded(lab)["queries"] & lower & ratio).proving(
-        "to T_2 a signal moves by at most T_2 eta |mu|, from there on with the vote by Lemma E.11"
-    )
-    return {"(24)": both, "(25)": both}
 
 
 def _near_start(lab: Laboratory) -> Verdict:

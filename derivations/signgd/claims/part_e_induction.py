@@ -11,7 +11,9 @@ from .book import book, for_every_size
 from .common_hypotheses import CONDITION, large_noise, longer_noise
 from .common_orders import MOVES, NORMS, settled, vanishing
 from .part_e_logic import stage_four_a
-from .part_e_settling import as_settled, fine_steps, root_half_low, untied
+from .part_e_settling import fine_steps, root_half_low, untied
+from .part_e_sums import sums_from_t2
+from .part_e_voting import going_on
 
 INDUCTION = (
     "at T_3 every pair has one sign, moves outwards and |k_i| > |k_mu| (Lemma E.9); T_4^- is the last time up to which (29) and (30) hold",
@@ -22,7 +24,7 @@ INDUCTION = (
 def outwards(lab: Laboratory) -> Verdict:
     """The start of the induction, and its steps."""
     steps = stage_four_a(lab)
-    found = as_settled(lab) & steps["E.16"] & steps["E.17"] & steps["E.19"]
+    found = going_on(lab) & steps["E.16"] & steps["E.17"] & steps["E.19"]
     return settled(found, *INDUCTION)
 
 
@@ -82,7 +84,7 @@ def noise_linear(lab: Laboratory) -> Verdict:
     origin="proof",
     parts=["(37)"],
     hypotheses=[*CONDITION, fine_steps, longer_noise, large_noise, untied],
-    uses=["E.5", "E.10", "IV.a-DEF"],
+    uses=["E.5", "Eq.23", "E.10", "IV.a-DEF"],
     statement=r"\varsigma_s\sum_iq_{si}^{(t)}\ge\tfrac1{\sqrt2}t\eta\sigma_ps(1\pm o(1)),\ t\in(T_3,T_4^-+1]",
     reading="all neurons; no vote is tied; o(1) is T_2/t, at most n s^(-1/2) up to logarithms",
 )
@@ -93,8 +95,8 @@ def sums_in_stage_four(lab: Laboratory) -> Verdict:
     least = always_positive({"sum - t (1 - T_2/t)": beta + (t - T2) - t * (1 - T2 / t)}, ("T_2", "u", "beta"))
     ratio = vanishing("T_2/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4))
     return settled(
-        outwards(lab) & least & ratio,
-        "every pair moves with its sign of T_2, so each sum moves by eta times its vote of T_2",
+        outwards(lab) & sums_from_t2(lab) & least & ratio,
+        "at T_2 the sum is not below 0 with the vote, by Eq. (23); every pair moves with its sign of T_2, so each sum moves by eta times its vote of T_2",
     )
 
 
@@ -111,12 +113,12 @@ def sums_in_stage_four(lab: Laboratory) -> Verdict:
     reading="by A(t) and F(t), as its proof has it: a product of two numbers of one sign within e of 1 is within 3 e of 1",
 )
 def sum_of_products(lab: Laboratory) -> Verdict:
-    """(1 + e)^2 - 1 <= 3 e and 1 - (1 - e)^2 <= 3 e, and the derived logit is the sum."""
+    """A(t) and F(t), (1 + e)^2 - 1 <= 3 e and 1 - (1 - e)^2 <= 3 e, and the derived logit is the sum."""
     made = lab.sample(1)
     (logit,) = made.on_section([made.logit(1, 1)])
     total = for_every_size(equal({"logit": (logit, sym("q1_1") * sym("k1_1") + sym("Z22"))}))
     e = 1 / (1 + sym("x"))
     squares = always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
-    return (total & squares).proving(
+    return (noise_linear(lab) & total & squares).proving(
         "every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s, by A(t) and F(t)"
     )

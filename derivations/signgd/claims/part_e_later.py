@@ -1,23 +1,30 @@
-"""Appendix E by bounded moves after T_4^-: keys that turn, sums of products, signs printed in Stage IV.b; no runs."""
+"""Appendix E by bounded moves after T_4^-: keys that turn, signs printed in Stage IV.b, sizes at the query flip; no runs."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 from odesys import (
     Evidence,
     Verdict,
     Witness,
     always_positive,
-    certified,
+    enumerate_all,
     graph,
     refuted,
     sym,
+    undecided,
 )
 
 from ..laboratory import Laboratory
 from .book import book
-from .common_hypotheses import inside_point, taken
+from .common_hypotheses import CONDITION, inside_point, large_noise, longer_noise, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
+from .part_e_induction import INDUCTION, outwards
+from .part_e_logic import unaligned_query
+from .part_e_settling import fine_steps, untied
+from .part_e_voting import voting
 
 # ---- after T_4^- -----------------------------------------------------------------------------------------------------
 
@@ -115,6 +122,50 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     return given((constant_moves(lab) & bound).proving(MOVES), "Remark E.28")
 
 
+# ---- signs in Stage IV.b -----------------------------------------------------------------------------------------------
+
+split_vote = taken("the votes of a neuron are not all equal", r"\exists s:\ \emptyset\ne E_s\ne[n]")
+
+
+def _one_sign(known: Verdict, refutes: str) -> Verdict:
+    """Where every pair is `known` to have one sign from T_2 to T_4^- (IV.a-DEF), what is printed fails; else it is not known."""
+    if known.as_stated != "holds":
+        return undecided("pairs do not keep one sign up to T_4^-")
+    return refuted(Witness(refutes, inside_point()), known.evidence).proving(*INDUCTION)
+
+
+@book.claim(
+    "E.33-proof",
+    "The chain in the proof of Claim E.33",
+    kind="inequality",
+    hypotheses=[*CONDITION, fine_steps, longer_noise, large_noise, untied, split_vote],
+    parts=["chain"],
+    where="Proof of Claim E.33, display",
+    origin="proof",
+    uses=["IV.a-DEF", "E.11", "IV.b-signs"],
+    expect="fails",
+    statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0\quad(i\notin E_s)",
+    reading="for a positive vote; the last step is the last equality of D(t) as printed, where q_si < 0; at T_4^- q_si and k_si have one sign",
+)
+def unaligned_chain(lab: Laboratory) -> Verdict:
+    """For a positive vote an unaligned query is negative from T_3 on, and so is its key; and the chain that sizes give."""
+    sentence = (
+        "at T_4^-, for a positive vote and i not in E_s, q_si is negative (E_s by its definition and Lemma E.11) and k_si has its sign "
+        "(F(t) of Stage IV.a), and the chain ends with k_si > 0"
+    )
+    k, mu = sym("k"), sym("mu")  # k_si = -(mu + k), k_s,mu = -mu
+    negative = always_positive({"-(-k_s,mu + k_si)": -(mu - (mu + k))}, ("k", "mu"))
+    return (
+        _one_sign(outwards(lab) & voting(lab), sentence)
+        .correcting(
+            r"-k_{s\mu}+k_{si}<0\ \text{as}\ |k_{si}|>|k_{s\mu}|\ \text{(Lemma E.29)}",
+            negative.proving("k_si = -(|k_s,mu| + k) with k > 0, by the sizes of Lemma E.29"),
+            "both keys are negative for an unaligned pair, so sizes decide",
+        )
+        .blaming("proof", "signs-of-keys")
+    )
+
+
 @book.claim(
     "IV.b-signs",
     "Signs printed in D(t) and F(t) of Stage IV.b",
@@ -122,32 +173,93 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     where="Appendix E.7.2, second equalities of D(t) and F(t)",
     parts=["D(t)", "F(t)"],
     origin="proof",
-    hypotheses=[],
-    uses=["E.28"],
+    hypotheses=[*CONDITION, fine_steps, longer_noise, split_vote],
+    uses=["IV.a-DEF"],
     expect="fails",
-    insensitive="it compares signs that the paper prints with each other",
     statement=r"\mathcal D(t):\ k_{si}=_{\rm sgn}k_{si}^{(T_4^-)}=_{\rm sgn}-q_{si}\ (i\notin E_s);\quad\mathcal F(t):\ k_{s\mu}=_{\rm sgn}k_{s\mu}^{(T_4^-)}=_{\rm sgn}-q_{si}",
-    reading="at T_4^-, against the six displays of Remark E.28; F(t) has a free index i",
+    reading="at T_4^-, where every pair has one sign; F(t) has a free index i, read as every i: for i in E_s alone it is right",
 )
 def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
-    """The signs of Remark E.28 for a positive vote: q_i, k_i by alignment, q_mu, k_mu."""
-    table = {"aligned": (1, 1), "unaligned": (-1, -1)}  # signs of q_i and k_i
-    q_mu, k_mu = 1, -1
-    q, k = table["unaligned"]
-    printed = k == -q, all(k_mu == -row[0] for row in table.values())
-    right = (
-        certified(enumerated="both kinds of pairs") if k == q == -q_mu and k_mu == -q_mu else refuted({"signs": table})
+    """At T_4^- a key has the sign of its query, and queries of a neuron have both signs."""
+    known = outwards(lab)
+    q = {"aligned": 1, "unaligned": -1}  # times the sign of q_s,mu at T_3, by the definition of E_s, and kept
+    both = enumerate_all((1, -1), lambda k_mu: any(k_mu != -sign for sign in q.values()), "signs of k_s,mu")
+    D = _one_sign(
+        known,
+        "at T_4^-, for i not in E_s, q_si and k_si have one sign (F(t) of Stage IV.a), and D(t) says opposite ones",
     )
-    sentences = (
-        "for a positive vote and i not in E_s Remark E.28 has q_si and k_si negative at T_4^-, and D(t) says k_si has the sign "
-        "of -q_si",
-        "for a positive vote and i not in E_s Remark E.28 has q_si and k_s,mu negative at T_4^-, and F(t) says k_s,mu has the "
-        "sign of -q_si",
+    F = _one_sign(
+        known & both,
+        "at T_4^-, for i in E_s and i' not in E_s, q_si and q_si' have opposite signs, and F(t) says that k_s,mu has the sign of "
+        "-q_si and of -q_si'",
     )
-    form = r"\mathcal D:\ k_{si}=_{\rm sgn}q_{si}=_{\rm sgn}-q_{s\mu}\ (i\notin E_s);\quad\mathcal F:\ k_{s\mu}=_{\rm sgn}-q_{s\mu}"
     return {
-        name: (certified() if good else refuted(Witness(said, {}), right.evidence))
-        .correcting(form, right, "one letter: with mu for y_i xi_i in the last bracket both lines are right")
-        .blaming("misprint", "signs-of-keys")
-        for name, good, said in zip(("D(t)", "F(t)"), printed, sentences, strict=True)
+        "D(t)": D.correcting(
+            r"k_{si}=_{\rm sgn}q_{si}\ (i\notin E_s)",
+            known,
+            "pairs have had one sign since Stage II, and keys keep it here",
+        ).blaming("proof", "signs-of-keys"),
+        "F(t)": F.correcting(
+            r"k_{s\mu}=_{\rm sgn}-q_{si}\ (i\in E_s),\ \text{or}\ -q_{s\mu}",
+            given(known, "the sign of the key signal at T_4^-, Lemma E.24"),
+            "one letter: with mu for y_i xi_i in the last bracket the line is right",
+        ).blaming("misprint", "signs-of-keys"),
     }
+
+
+# ---- sizes at the query flip -------------------------------------------------------------------------------------------
+
+
+@book.claim(
+    "Eq.49",
+    "Sizes at (2 + 3 theta_c) T_4^-",
+    kind="inequality",
+    hypotheses=[
+        *CONDITION,
+        fine_steps,
+        at_t4,
+        taken("theta_c <= 1/4", r"\theta_c\le\tfrac14"),
+        taken("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,(2+3\theta_c)T_4^-"),
+    ],
+    parts=["(49)"],
+    where="Appendix E.7.3, Eq. (49)",
+    origin="proof",
+    uses=["E.28", "E.29", "E.33", "E.39", "Eq.8-9"],
+    expect="fails",
+    statement=r"|q_{si}|+|k_{si}|\le(2+6\theta_c)T_4^-\|\xi_i\|_1^2\eta^2(1\pm o(1))\ \text{at}\ (2+3\theta_c)T_4^-",
+    reading="unaligned pairs; the right side has eta |xi_i|_1 once too often, and the query alone is larger where eta |xi_i|_1 <= 1/4",
+)
+def sizes_at_query_flip(lab: Laboratory) -> Verdict:
+    """The query grows up to 19/10 T_4^- (Claim E.33) and moves back at most; and the sum of the two bounds that are named."""
+    T, e = sym("T"), Fraction(1, 100) / (1 + sym("z"))  # relative errors of sizes and speeds
+    theta, h = Fraction(1, 4) / (1 + sym("y")), Fraction(1, 4) / (1 + sym("x"))  # h = eta |xi_i|_1
+    t = (2 + 3 * theta) * T
+    query = Fraction(19, 10) * T * (1 - e) - (t - Fraction(19, 10) * T) * (1 + e)  # over h
+    printed = (2 + 6 * theta) * T * h * (1 + e)
+    larger = always_positive({"|q_si| - right side, over h": query - printed}, ("T",), ("x", "y", "z"))
+    moves = constant_moves(lab) & unaligned_query(lab)
+    found = moves & larger
+    if found.as_stated != "holds":
+        return found
+    point = inside_point()
+    step = point["eta"] * point["sigma_p"] * point["s"]
+    sentence = (
+        f"at m_k = {point['m_k']:.4g} (Condition 3.1 holds) eta |xi_i|_1 is at most {step:.2g}; at (2 + 3 theta_c) T_4^- an unaligned query is at "
+        f"least T_4^- eta |xi_i|_1, and (49) says at most {3.5 * step:.2g} times that"
+    )
+    # |k| is at most 3 theta_c T + e t: it moves back from T (1 - e), and D(t) has it below 0 (Lemma E.39)
+    total = t * (1 + e) + 3 * theta * T + 2 * e * t
+    both = always_positive({"bounds": (2 + 6 * theta) * T * (1 + 4 * e) - total}, ("T",), ("y", "z"))
+    verdict = refuted(Witness(sentence, point), found.evidence).proving(
+        MOVES,
+        "unaligned queries grow up to (1 + theta) T_4^-, theta = 9/10, by Claim E.33, and move back at most from there",
+    )
+    return (
+        given(verdict, "Remark E.28")
+        .correcting(
+            r"\le(2+6\theta_c)T_4^-\|\xi_i\|_1\eta(1\pm o(1))",
+            given((moves & both).proving(MOVES), "Remark E.28"),
+            "one step moves an inner product by eta |xi_i|_1, not by its square",
+        )
+        .blaming("misprint", "square-of-step")
+    )

@@ -13,7 +13,6 @@ import numpy as np
 
 from odesys import (
     Verdict,
-    Witness,
     always_positive,
     certified,
     equal,
@@ -30,7 +29,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import mean_field, recursion
-from .book import NUMBERS, SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
+from .book import SIZES, at_most, ball, book, inside, short, signed, weights_of_pair
 from .common_hypotheses import after_stage_one, longer_noise, taken
 from .common_orders import given
 from .part_d_gradients import constant_moves
@@ -133,7 +132,7 @@ def aligned_goes_on(lab: Laboratory) -> Verdict:
     parts=["one step"],
     where="Claim E.33",
     uses=["Eq.10-12", "E.29", "E.33-proof"],
-    repairs=["E.33-proof"],
+    repairs=["E.33-proof", "IV.b-signs"],
     statement=r"\mathcal D(t),\mathcal F(t)\Rightarrow\mathcal C(t)",
     reading="with the sizes of Lemma E.29, by which Remark E.30 has D(t) and F(t); sigma_p s over |mu| above a constant of theta",
 )
@@ -150,40 +149,6 @@ def unaligned_query(lab: Laboratory) -> Verdict:
     sizes = always_positive({"|k_i| - |k_mu|": (1 - theta) * Fraction(7, 10) * Lambda - (1 + theta)}, ("y", "z"))
     found = _all(parts) & sizes & at_most(ball(Fraction(7, 10)), (2 / flint.arb.pi()).sqrt())
     return given(found, "Remark E.28")
-
-
-@book.claim(
-    "E.33-proof",
-    "The chain in the proof of Claim E.33",
-    kind="inequality",
-    hypotheses=[],
-    parts=["chain"],
-    where="Proof of Claim E.33, display",
-    origin="proof",
-    expect="fails",
-    insensitive=NUMBERS,
-    statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0\quad(i\notin E_s)",
-    reading="the chain of Claim E.31, for unaligned pairs, where D(t) has k_si negative and C(t) asks for a negative increment",
-)
-def unaligned_chain(lab: Laboratory) -> Verdict:
-    """The signs of Remark E.28 for a positive vote, put into the chain; and the chain that they give."""
-    k, mu = sym("k"), sym("mu")  # k_si = -(mu + k), k_s,mu = -mu
-    negative = always_positive({"-k_si": mu + k, "-(-k_s,mu + k_si)": -(mu - (mu + k))}, ("k", "mu"))
-    if negative.as_stated != "holds":
-        return negative
-    sentence = (
-        "at T_4^-, for a positive vote and i not in E_s, Remark E.28 has k_si = -T_4^- eta (2/pi)^1/2 sigma_p s (1 + o(1)), which "
-        "is negative, and the chain ends with k_si > 0"
-    )
-    return (
-        refuted(Witness(sentence, {}))
-        .correcting(
-            r"-k_{s\mu}+k_{si}<0\ \text{as}\ |k_{si}|>|k_{s\mu}|\ \text{(Lemma E.29)}",
-            negative.proving("k_si = -(|k_s,mu| + k) with k > 0, by the sizes of Lemma E.29"),
-            "both keys are negative for an unaligned pair, so sizes decide",
-        )
-        .blaming("proof", "unaligned-keys")
-    )
 
 
 @book.claim(
@@ -305,39 +270,6 @@ def logit_increments(lab: Laboratory) -> Verdict:
         {"before": turning + h**2 + h * (q + k), "after": after + h**2 + h * (q + k)}, ("q", "k", "h")
     )
     return (first & rest).proving("products before and after a step, multiplied out")
-
-
-@book.claim(
-    "Eq.49",
-    "Sizes at (2 + 3 theta_c) T_4^-",
-    kind="inequality",
-    hypotheses=[],
-    parts=["(49)"],
-    where="Appendix E.7.3, Eq. (49)",
-    origin="proof",
-    uses=["E.29", "E.39"],
-    expect="fails",
-    insensitive=NUMBERS,
-    statement=r"|q_{si}|+|k_{si}|\le(2+6\theta_c)T_4^-\|\xi_i\|_1^2\eta^2(1\pm o(1))\ \text{at}\ (2+3\theta_c)T_4^-",
-    reading="the two bounds it is said to follow from, added; the right side has eta |xi_i|_1 once too often",
-)
-def sizes_at_query_flip(lab: Laboratory) -> Verdict:
-    """The sum of the two bounds against both right sides."""
-    th, T, h = sym("theta"), sym("T"), 1 / (1 + sym("e"))
-    both = ((2 + 3 * th) + 3 * th) * T * h
-    printed = always_positive({"printed minus bounds": (2 + 6 * th) * T * h * h - both}, ("theta", "T", "e"))
-    return (
-        printed.witnessed(
-            "with theta_c = 0.1, T_4^- = 1 and eta |xi_i|_1 = 1/2 the bounds of E.29 and E.39 add up to 1.3 and (49) says 0.65",
-            {},
-        )
-        .correcting(
-            r"\le(2+6\theta_c)T_4^-\|\xi_i\|_1\eta(1\pm o(1))",
-            equal({"sum": (both, (2 + 6 * th) * T * h)}),
-            "one step moves an inner product by eta |xi_i|_1, not by its square",
-        )
-        .blaming("misprint", "square-of-step")
-    )
 
 
 @book.claim(

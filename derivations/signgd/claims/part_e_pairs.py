@@ -162,7 +162,7 @@ def two_groups(lab: Laboratory) -> dict[str, Verdict]:
         where_v_i_is_larger=f"{same.as_stated}, one move of a pair with one sign",
     )
     second = untested(
-        "its condition is that of the first case in the text at hand, and the rebound is measured only (Lemma E.2)",
+        "its condition is that of the first case in the text at hand; that pairs of opposite signs rebound by 3 T_2' is Lemma E.2",
         with_opposite_signs=f"where v_i > v_mu both shrink: {other.as_stated}, one move",
     )
     return {"1.": first, "2.": second}

@@ -1,10 +1,10 @@
-r"""Appendix E, stages II and III by a kept quantity: every pair settles within T_2^SGN = 3 T_2' and goes on growing; no runs.
+r"""Appendix E, stage II by a kept quantity: every pair settles within T_2^SGN = 3 T_2' and goes on growing to T_2^+; no runs.
 
 With :math:`A = q_{si} + (a_i/b_i) q_{s\mu}`, :math:`B = k_{si} - k_{s\mu}`, :math:`w = v_i - v_\mu` a query noise moves with
 :math:`\mathrm{sgn}(wB)` and a key noise with :math:`\mathrm{sgn}(wA)`, both by :math:`\eta\|\xi_i\|_1`. So |A| and |B| grow or
 shrink together and :math:`|A| - |B|` is kept, up to moves of signals, whatever the sign of w is. Where it is not small at the
 start, the larger of the two never crosses zero, and its sign decides the pair. This needs no lower bound of single starts,
-so neither C.10 nor C.11 for a small m_v.
+so not C.11 for a small m_v; only "same signs are kept" (Lemma 4.2 (1)) takes starts of at least 2 beta_mu, as in C.10.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from operator import and_
 
 import flint
 
-from odesys import ZERO, Node, Verdict, always_positive, enumerate_all, num, sym
+from odesys import ZERO, Node, Verdict, always_positive, decided, enumerate_all, identity, num, sym
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, at_most, ball, book, signed, weights_of_pair
-from .common_hypotheses import CONDITION, at_least, large_noise, taken
+from .book import at_most, ball, book, signed, weights_of_pair
+from .common_hypotheses import CONDITION, at_least, taken
 from .common_orders import MOVES, NORMS, QUARTER, VALUES, settled, vanishing
-from .part_c_probability import split_sums
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge, mean_value_moves
 
 root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
 root_half_low = Fraction(7, 10)
+TURN = Fraction(6, 10)  # of T_1: from there on v_i > v_mu
 TINY = Fraction(1, 1000)  # what tends to zero, for sizes that are large enough
 
 #: condition 5 has a small enough eta: the smallest of m_k n differences at the start is many steps
@@ -38,23 +38,35 @@ fine_steps = at_least(
     lambda p: p["sigma_0"],
     lambda p: float(p["n"]) ** 2 * p["eta"] * sqrt(p["s"]),
 )
+usual_delta = at_least(
+    "delta >= n^(-1/3), as in Theorem 3.2", r"\delta\ge n^{-1/3}", lambda p: p["delta"] * p["n"] ** (1 / 3), lambda p: 1
+)
 untied = taken("no vote is tied, as the proof of Lemma E.5 supposes", r"|E_{s,+}|\ne|E_{s,-}|\ \forall s")
 wide_values = at_least(
-    "m_v >= 400", r"m_v=\Omega(\mathrm{polylog}\,d),\ \text{at least}\ 400", lambda p: p["m_v"], lambda p: 400
+    "m_v >= 1521", r"m_v=\Omega(\mathrm{polylog}\,d),\ \text{at least}\ 1521", lambda p: p["m_v"], lambda p: 1521
 )
 
 EVENTS = (
-    "on the events of Lemma C.4 (corrected), Sec.E.4-start, Beyond.starts, and that no pair has ||q_i + q_mu| - |k_i - k_mu|| below "
-    "M = 12 T_2' eta |mu| + 32 (e + eta sigma_p s) at the start, e the largest |a_i/b_i - 1| |q_mu| up to T_2^+",
+    "on the events of Lemma C.4 (corrected) and Beyond.starts, that no |v_i| starts above 2 2^1/2 beta_xi m_v^(-1/2), and that no pair has "
+    "||q_i + q_mu| - |k_i - k_mu|| below M = 12 T_2' eta |mu| + 32 (e + eta sigma_p s) at the start, e the largest |a_i/b_i - 1| |q_mu| up to T_2^+",
+    "the first two are those of Appendix C, of probability 1 - O(delta)",
+)
+DECIDED = (
     "q_i + q_mu and k_i - k_mu are independent Gaussians of variance at least sigma_0^2 |xi_i|^2, and ||x| - |y|| < M asks for |x - y| < M "
-    "or |x + y| < M: the chance of a pair is at most 2 M / (pi^1/2 sigma_0 |xi_i|)",
+    "or |x + y| < M: the chance of a pair is at most 2 M / (pi^1/2 sigma_0 |xi_i|), and there are m_k n pairs"
+)
+VALUE_STARTS = (
+    "v_i is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v at the start, and each of the N = 2 (m_k + m_v) n entries of beta_xi with sigma_0^2 |xi_i|^2",
+    "with P(|Z| > x) = log(2/delta)/N no entry exceeds x sigma_0 |xi_i| with probability at most delta/2, and one of n values "
+    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2",
 )
 KEPT = (
-    "a step changes |A| and |B| by the same +-eta |xi_i|_1, up to eta |mu|, unless one of them crosses zero or |q_i + q_mu| <= e",
-    "w_i grows (Eq. (14), (15)), so it changes its sign at most once, before 3 T_1 / 10; for one sign of w_i the smaller of the two "
-    "moves one way as long as the larger keeps its sign: two passages through [-e, e], each of at most 2 e/(eta (|xi_i|_1 - |mu|)) + 1 steps",
-    "so |A| - |B| changes by at most M/2 up to 3 T_2', and the larger, of sign c at the start, keeps its sign",
-    "what the larger drives moves with sgn(w_i) c in every step: from t = 2 (3 T_1/10) + (beta_xi + |signal| + e)/(eta |xi_i|_1) + 1 on it has sign "
+    "a step changes |q_i + q_mu| and |k_i - k_mu| by the same +-eta |xi_i|_1, up to eta |mu| each, unless one of them crosses zero or |q_i + q_mu| <= e",
+    "w_i grows (Eq. (14), (15)), so it changes its sign at most once, before 6 T_1 / 10; for one sign of w_i the smaller of the two "
+    "moves one way as long as the larger keeps its sign: two passages through [-e, e], each of at most 2 e/(eta (|xi_i|_1 - |mu|)) + 1 steps "
+    "and one that crosses zero, in each of which the difference changes by at most 2 eta |xi_i|_1 more",
+    "so it changes by less than M/2 up to 3 T_2', and the larger, of sign c at the start, stays above M/2 > e and keeps its sign",
+    "what the larger drives moves with sgn(w_i) c in every step: from t = 2 (6 T_1/10) + (beta_xi + |signal| + e)/(eta |xi_i|_1) + 1 on it has sign "
     "c and outweighs the signal; then the larger moves with c as well, and its noise has sign c after |signal|/(eta |xi_i|_1) + 1 steps",
     "from there on q_i + q_mu and k_i - k_mu grow by at least eta (|xi_i|_1 - |mu|) in each step, so no sign changes up to T_2^+",
 )
@@ -85,20 +97,41 @@ def alike(lab: Laboratory, signs: tuple[int, ...] = (1, -1)) -> Verdict:
 
 
 def as_settled(lab: Laboratory) -> Verdict:
-    """What is used of settled pairs later: from 3 T_2' on both move outwards in every step."""
-    found = alike(lab, (1,)) & mean_value_moves(lab)
-    return settled(found, "from 3 T_2' on every pair has one sign and moves outwards, as w_i > 0 (Lemma E.2)")
+    """What is used of settled pairs later: from 3 T_2' to T_2^+ both move outwards in every step."""
+    return settling(lab).proving("from 3 T_2' to T_2^+ every pair has one sign and moves outwards (Lemma E.2)")
 
 
-def apart() -> Verdict:
-    """The chance that one of m_k n pairs has a difference below M: its three parts over sigma_0 sigma_p s^1/2, times m_k n."""
+def apart(lab: Laboratory) -> Verdict:
+    """The chance that one of m_k n pairs has a difference below M, times n^1/2: its three parts over sigma_0 sigma_p s^1/2."""
+    variance = lab.variances()
+    spread = variance["q_xi"] + variance["k_xi"]  # of x - y and x + y, over sigma_0^2 |xi_i|^2
+    # two intervals of length 2 M, and densities of at most (2 pi spread)^(-1/2): pi times the square of their sum over M is 4
+    constant = decided(Fraction(4**2) / (2 * spread) == 2**2, {"variance of x - y": str(spread)})
     return (
-        vanishing("m_k n T_2' eta |mu| over sigma_0 sigma_p s^1/2, m_k n |mu| / (sigma_p s)", n=Fraction(1, 4), d=Fraction(-1, 4))
+        constant
+        & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2, m_k n^3/2 |mu| / (sigma_p s)", n=Fraction(3, 4), d=Fraction(-1, 4))
         & vanishing(
-            "m_k n e over sigma_0 sigma_p s^1/2, e at most (n^2 kappa^2 / s)^2 beta_mu", n=Fraction(29, 4), d=-1, kappa=4
+            "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most (n^2 kappa^2 / s)^2 beta_mu", n=Fraction(31, 4), d=-1, kappa=4
         )
-        & vanishing("m_k n eta s^1/2 / sigma_0, at most m_k / n", n=Fraction(-3, 4))
-    )  # fmt: skip
+        & vanishing("m_k n^3/2 eta s^1/2 / sigma_0, at most m_k / n^1/2", n=Fraction(-1, 4))
+    ).proving(DECIDED)  # fmt: skip
+
+
+def kept_apart(passing: int = 32) -> Verdict:
+    """M/2 minus what the difference changes by up to 3 T_2': h = eta |xi_i|_1 at most eta sigma_p s = h + z, eta |mu| = h/(2 + y)."""
+    h, e, T, y, z = (sym(name) for name in ("h", "e", "T", "y", "z"))
+    m = h / (2 + y)
+    half = (12 * T * m + passing * (e + h + z)) / 2
+    passages = 2 * (2 * e / (h - m) + 2)
+    return always_positive({"M/2 - change": half - (3 * T * 2 * m + passages * 2 * h), "M/2 - e": half - e}, ("h", "T"), ("e", "y", "z"))  # fmt: skip
+
+
+def value_starts() -> Verdict:
+    """No |v_i| starts above 2 sqrt2 beta_xi m_v^(-1/2), with probability 1 - delta for every delta >= n^(-2)."""
+    x = sym("x")
+    fourth = identity({"exponents": (2 * x) ** 2 / 2 - 4 * (x**2 / 2)})
+    rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", n=1 - 4 + 2)
+    return (fourth & rare).proving(*VALUE_STARTS)
 
 
 def small_signals() -> Verdict:
@@ -112,16 +145,16 @@ def small_signals() -> Verdict:
 
 
 def turning(lab: Laboratory) -> Verdict:
-    """w_i > 0 from 3 T_1/10 on: starts at most sqrt2 beta_xi m_v^(-1/2), signal a hundredth of it; in units with beta_xi m_v^(-1/2) = 1."""
-    gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * Fraction(3, 10)
-    late = always_positive({"w_i": gained - root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
+    """w_i > 0 from 6 T_1/10 on: starts at most 2 sqrt2 beta_xi m_v^(-1/2), signal a hundredth of it; in units with beta_xi m_v^(-1/2) = 1."""
+    gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * TURN
+    late = always_positive({"w_i": gained - 2 * root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
     signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2), |mu| / (sigma_p s^1/2)", n=-2)
-    return mean_value_moves(lab) & late & signal
+    return mean_value_moves(lab) & late & signal & value_starts()
 
 
 def settling_time(speed: Node, root_width: Node) -> Node:
     """An upper bound of the time at which a pair has settled, in units of T_2'; m_v^1/2 and |xi_i|_1 / (sigma_p s) are given."""
-    stage_one = 2 * Fraction(3, 10) * 2 * num(root_two_high) / root_width  # T_1 = 2 sqrt2 T_2' m_v^(-1/2)
+    stage_one = 2 * TURN * 2 * num(root_two_high) / root_width  # T_1 = 2 sqrt2 T_2' m_v^(-1/2)
     beta = num(1 / root_two_low)  # beta_xi, in units of T_2' eta sigma_p s
     return stage_one + beta * (1 + 3 * TINY) / speed + 2 * TINY
 
@@ -132,7 +165,7 @@ def settling(lab: Laboratory) -> Verdict:
     early = always_positive({"3 T_2' - time": 3 - settling_time(root_half_low + x, 3 + y)}, (), ("x", "y"))
     bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
     bounds = bounds & at_most(ball(root_half_low), 1 / flint.arb(2).sqrt())
-    found = alike(lab) & turning(lab) & apart() & small_signals() & early & bounds
+    found = alike(lab) & turning(lab) & apart(lab) & kept_apart() & small_signals() & early & bounds
     return settled(found, *EVENTS, *KEPT, MOVES, VALUES, NORMS, QUARTER)
 
 
@@ -170,10 +203,10 @@ def _fair_outcome(lab: Laboratory) -> Verdict:
     main=True,
     where="Lemma 4.2",
     parts=["aligned", "(1) same signs are kept", "(2) opposite signs"],
-    hypotheses=[*CONDITION, fine_steps],
-    uses=["E.2", "C.4", "Beyond.starts", "Beyond.gauge"],
-    statement=r"\mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",
-    reading="aligned and (1): all pairs at once, on events whose probability is 1 - O(delta); (2) for each pair, 1/2 by symmetry",
+    hypotheses=[*CONDITION, fine_steps, usual_delta],
+    uses=["E.2", "C.1", "C.4", "Beyond.starts", "Beyond.gauge"],
+    statement=r"\text{with probability}\ 1-\delta:\ \mathrm{sgn}\,q_{si}=\mathrm{sgn}\,k_{si}\ \text{at}\ T_2^{\rm SGN};\ \text{same signs are kept; opposite ones end as}\ \pm\ \text{with conditional probability}\ge\tfrac12-O(\delta)",
+    reading="all pairs at once with probability 1 - O(delta), delta not below that of Theorem 3.2; (2) for each pair, given that signs differ, 1/2 by symmetry",
 )
 def signs_align(lab: Laboratory) -> dict[str, Verdict]:
     """A pair settles with the sign of the larger of |A| and |B|, which is the common sign where there is one."""
@@ -193,15 +226,15 @@ def signs_align(lab: Laboratory) -> dict[str, Verdict]:
     origin="proof",
     parts=["T^2", "T^3"],
     hypotheses=[*CONDITION, fine_steps, wide_values],
-    uses=["E.1", "C.4", "Beyond.starts", "Eq.14-15"],
+    uses=["E.1", "C.1", "C.4", "Beyond.starts", "Eq.14-15"],
     statement=r"T^2_{2,s,i}\le1.5T_2',\quad T^3_{2,s,i}\le\max\{T_2',2T^2_{2,s,i}\}\le3T_2',\quad T_2'=\sqrt2\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}",
-    reading="all pairs, in fact T^2 <= T^3 <= T_2', as |xi_i|_1 is near 0.798 sigma_p s; m_v >= 400 for the reversed moves of Stage I",
+    reading="all pairs, in fact T^2 <= T^3 <= T_2', as |xi_i|_1 is near 0.798 sigma_p s; m_v >= 1521 for the reversed moves of Stage I",
 )
 def durations(lab: Laboratory) -> dict[str, Verdict]:
-    """T^2 <= T^3 <= the time at which the pair has settled, which is at most T_2' for |xi_i|_1 >= 0.79 sigma_p s, m_v >= 400."""
+    """T^2 <= T^3 <= the time at which the pair has settled, which is at most T_2' for |xi_i|_1 >= 0.79 sigma_p s, m_v >= 1521."""
     x, y = sym("x"), sym("y")
     speed = num(Fraction(79, 100)) + x
-    sharp = always_positive({"T_2' - time": 1 - settling_time(speed, 20 + y)}, (), ("x", "y"))
+    sharp = always_positive({"T_2' - time": 1 - settling_time(speed, 39 + y)}, (), ("x", "y"))
     norm = at_most(ball(Fraction(79, 100)), (2 / flint.arb.pi()).sqrt(), what="|xi_i|_1 / (sigma_p s), Lemma C.4")
     near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", n=1, d=Fraction(-1, 4))
     done = (settling(lab) & sharp & norm & near).proving(
@@ -210,8 +243,8 @@ def durations(lab: Laboratory) -> dict[str, Verdict]:
     return {"T^2": done, "T^3": done}
 
 
-def _linear_sizes(lab: Laboratory) -> Verdict:
-    """After 3 T_2' noise grows by |xi_i|_1 >= 7/10 sigma_p s in each step: at t = 12 T_2' + u it is above t/2, in units with eta sigma_p s = 1."""
+def linear_sizes(lab: Laboratory) -> Verdict:
+    """From 3 T_2' to T_2^+ noise grows by |xi_i|_1 >= 7/10 sigma_p s in each step: at t = 12 T_2' + u it is above t/2, in units with eta sigma_p s = 1."""
     T, u, x = sym("T"), sym("u"), sym("x")
     t = 12 * T + u
     lower = always_positive({"lower": (t - 3 * T) * (root_half_low + x) - t / 2}, ("T",), ("u", "x"))
@@ -237,13 +270,13 @@ def upper_for_ever(lab: Laboratory) -> Verdict:
     source="damaged",
     parts=["signs and moves", "sizes"],
     hypotheses=[*CONDITION, fine_steps],
-    uses=["E.1", "C.4", "Beyond.starts", "Eq.10-12", "Eq.14-15"],
-    statement=r"t\in[3T_2',T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\ge12T_2':\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
+    uses=["E.1", "C.1", "C.4", "Beyond.starts", "Eq.10-12", "Eq.14-15"],
+    statement=r"t\in[3T_2',T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off the overview; all pairs, for every constant C_1 in T_2^+",
 )
 def opposite_pairs(lab: Laboratory) -> dict[str, Verdict]:
     """By the kept difference of |A| and |B|."""
-    return {"signs and moves": settling(lab), "sizes": _linear_sizes(lab)}
+    return {"signs and moves": settling(lab), "sizes": linear_sizes(lab)}
 
 
 @book.claim(
@@ -259,7 +292,7 @@ def opposite_pairs(lab: Laboratory) -> dict[str, Verdict]:
 )
 def all_pairs(lab: Laboratory) -> dict[str, Verdict]:
     """As Lemma E.2; the upper bound by the length of moves."""
-    return {"(21)": _linear_sizes(lab), "upper bound for later times": upper_for_ever(lab)}
+    return {"(21)": linear_sizes(lab), "upper bound for later times": upper_for_ever(lab)}
 
 
 @book.claim(
@@ -270,107 +303,10 @@ def all_pairs(lab: Laboratory) -> dict[str, Verdict]:
     where="Lemma 4.3 (1)",
     parts=["at T_2"],
     hypotheses=[*CONDITION, fine_steps],
-    uses=["E.4"],
+    uses=["E.4", "App.E.1-times"],
     statement=r"|\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle|,|\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle|=\Theta(T_2\eta\sigma_ps)",
-    reading="all pairs, with the constants 1/2 and 2 of Eq. (21)",
+    reading="all pairs, with the constants 1/2 and 2 of Eq. (21); C_1 so large that T_2 <= T_2^+ (App.E.1-times)",
 )
 def linear_at_t2(lab: Laboratory) -> Verdict:
-    """T_2 = 50 n T_2' is later than 12 T_2'."""
-    return _linear_sizes(lab)
-
-
-# ---- sums over samples -----------------------------------------------------------------------------------------------
-
-
-def _units() -> tuple[Node, Node, Node, Verdict]:
-    """n = 1 + e, T_2' >= 2 sqrt2 beta_mu and beta_mu, in units with eta sigma_p s = 1; and bounds of sqrt2."""
-    bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
-    return 1 + sym("e"), 2 * sym("beta") * root_two_low + sym("r"), sym("beta"), bounds
-
-
-def _votes(lab: Laboratory) -> Verdict:
-    """A vote that is not tied is at least sigma_p s / sqrt2: Lemma C.5 for the two sets of signs."""
-    enough = vanishing("n^2 / s, what Lemma C.5 supposes", n=4, d=Fraction(-1, 2))
-    return (split_sums(lab) & enough).proving("Lemma C.5 for |E_s,+| and |E_s,-|, which differ by at least 1")
-
-
-@book.claim(
-    "E.5",
-    "Sums of query and key noise",
-    kind="inequality",
-    where="Lemma E.5",
-    parts=["1. direction", "2. magnitude of the update", "3. magnitude of the sums"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
-    uses=["E.4", "E.6", "C.5", "Eq.23"],
-    statement=r"\Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",
-    reading="all neurons; no vote is tied, which has probability 1 - O(m_k n^(-1/2)) by Lemma E.6",
-)
-def sums(lab: Laboratory) -> dict[str, Verdict]:
-    """Moves of settled pairs, added up; Lemma C.5; and Eq. (23)."""
-    votes = _votes(lab)
-    return {
-        "1. direction": as_settled(lab),
-        "2. magnitude of the update": votes,
-        "3. magnitude of the sums": _linear_sizes(lab) & votes & sums_from_t2(lab),
-    }
-
-
-@book.claim(
-    "4.3(3)",
-    "Sums of noise dominate the signals",
-    kind="inequality",
-    main=True,
-    where="Lemma 4.3 (3)",
-    parts=["sums"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
-    uses=["E.5"],
-    same_as="E.5",
-    statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
-    reading="all neurons at T_2; no vote is tied",
-)
-def sums_at_t2(lab: Laboratory) -> Verdict:
-    """As Lemma E.5."""
-    return sums(lab)["3. magnitude of the sums"]
-
-
-@book.claim(
-    "E.5-requirement",
-    "What T_2 exceeds",
-    kind="inequality",
-    origin="proof",
-    where="Proof of Lemma E.5, what T_2 exceeds",
-    parts=["T_2 exceeds it"],
-    hypotheses=[large_noise],
-    uses=["C.10"],
-    insensitive=NUMBERS,
-    statement=r"T_2=50nT_2'\ge(12+24\sqrt2n)T_2'+2n\beta_\mu\eta^{-1}\sigma_p^{-1}s^{-1}",
-    reading="for every n, with T_2' = sqrt2 beta_xi / (eta sigma_p s)",
-)
-def requirement(lab: Laboratory) -> Verdict:
-    """With sqrt2 < 17/12."""
-    n, T, beta, bounds = _units()
-    least = 50 * n * T - ((12 + 24 * root_two_high * n) * T + 2 * n * beta)
-    return always_positive({"gap": least}, ("beta",), ("e", "r")) & bounds
-
-
-@book.claim(
-    "Eq.23",
-    "Sums of noise are large from T_2 on",
-    kind="inequality",
-    origin="proof",
-    where="Proof of Lemma E.5, Eq. (23)",
-    parts=["(23)"],
-    hypotheses=[large_noise, taken("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1")],
-    uses=["C.10", "E.4", "C.5", "E.5-requirement"],
-    insensitive=NUMBERS,
-    statement=r"t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",
-    reading="from sums of at least -24 T_2' n eta sigma_p s at 12 T_2' (E.4) that grow by eta sigma_p s / sqrt2 in each step, Eq. (22)",
-)
-def sums_from_t2(lab: Laboratory) -> Verdict:
-    """sqrt2 times the sum at T_2 + u, minus sqrt2 2 n beta_mu."""
-    (n, T, beta, bounds), u = _units(), sym("u")
-    least = -24 * root_two_high * n * T + (50 * n * T + u - 12 * T) - root_two_high * 2 * n * beta
-    found = always_positive({"gap": least}, ("beta",), ("e", "r", "u")) & bounds
-    return found.with_constants(
-        needed="(12 + 24 sqrt2 n) T_2' + 2 sqrt2 n beta_mu / (eta sigma_p s), which T_2 exceeds as well"
-    ).proving("sizes at 12 T_2' by Remark E.4, growth by Lemma C.5 for a vote of at least 1")
+    """T_2 = 50 n T_2' is later than 12 T_2', and at most T_2^+ for the constants C_1 of App.E.1-times."""
+    return linear_sizes(lab)

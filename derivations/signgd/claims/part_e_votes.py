@@ -29,10 +29,12 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
-from .common_hypotheses import at_least
+from .common_hypotheses import CONDITION, at_least
 from .common_path import on_path
+from .part_e_settling import fine_steps, settling
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
+CASES = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
 
 
 def tie(n: int, p: Fraction) -> Fraction:
@@ -51,11 +53,10 @@ def lucky(n: int, p: Fraction) -> Fraction:
     kind="probability",
     where="Lemma E.6",
     parts=["1. law of a vote", "2. ties", "3. lucky neurons"],
-    hypotheses=[],
-    uses=["C.14", "E.6-proof"],
-    insensitive=NUMBERS,
+    hypotheses=[*CONDITION, fine_steps],
+    uses=["C.1", "C.14", "E.6-proof", "E.2", "4.2"],
     statement=r"X_{s,i}=\pm1\ \text{with probability}\ \tfrac12;\ P(|E_{s,+}|=|E_{s,-}|)=O(n^{-1/2});\ P(X_{s,i}>0,\textstyle\sum_iX_{s,i}>0)\ge\tfrac14-O(n^{-1/2})",
-    reading="given mu_s votes are independent with one p (norms averaged), and -mu_s gives 1 - p; every n and p; 2. with signs at T_2 those of X",
+    reading="given mu_s votes are independent with one p (norms averaged), for -mu_s with 1 - p; 2. given the events of Appendix C, whose delta may exceed n^(-1/2)",
 )
 def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
     """A vote is odd in its neuron; exact binomials averaged over the two signs of mu_s."""
@@ -68,10 +69,6 @@ def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
         product((1, -1), repeat=3), lambda case: vote(*(-x for x in case)) == -vote(*case), "patterns of signs"
     )
 
-    def ties(case: tuple[int, Fraction]) -> bool:
-        n, p = case
-        return bool(ball((tie(n, p) + tie(n, 1 - p)) / 2) <= (2 / (flint.arb.pi() * n)).sqrt())
-
     def majority(case: tuple[int, Fraction]) -> bool:
         """P(X_1 is the majority, no tie) is the mean of max(N_+, N_-)/n without ties."""
         n, p = case
@@ -81,17 +78,11 @@ def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
         )
         return lucky(n, p) + lucky(n, 1 - p) == mean
 
-    cases = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
     half = always_positive({"larger part": (sym("h") + sym("x")) - sym("h") * (1 - sym("t"))}, ("h", "t"), ("x",))
     return {
         "1. law of a vote": odd.adding(because="start values are symmetric, so X and -X have one law"),
-        "2. ties": (enumerate_all(cases, ties, "pairs (n, p)") & _wallis())
-        .with_constants(tie="at most sqrt(2/(pi n)), not 10/sqrt(n)")
-        .proving(
-            "signs at T_2 are those of X: a pair settles with the sign of the larger of |q_i + q_mu| and |k_i - k_mu| (Lemma E.2, Lemma "
-            "4.2 (1)), which is that of their sum where they differ"
-        ),
-        "3. lucky neurons": (enumerate_all(cases, majority, "pairs (n, p)") & half & _wallis())
+        "2. ties": ties_are_rare(lab).with_constants(tie="at most sqrt(2/(pi n)) for X, not 10/sqrt(n)"),
+        "3. lucky neurons": (enumerate_all(CASES, majority, "pairs (n, p)") & half & _wallis())
         .with_constants(lucky="at least 1/4 - P(tie)/4 >= 1/4 - (8 pi n)^(-1/2)")
         .proving(
             "P(X_1 > 0, sum > 0) averaged over +-mu_s is half of P(X_1 is the sign of the sum, no tie)",
@@ -99,6 +90,21 @@ def vote_statistics(lab: Laboratory) -> dict[str, Verdict]:
             "<= 40 beside it",
         ),
     }
+
+
+def ties_are_rare(lab: Laboratory) -> Verdict:
+    """Binomials for X, and signs at T_2 that are those of X, as every pair has settled with the sign of the larger."""
+
+    def rare(case: tuple[int, Fraction]) -> bool:
+        n, p = case
+        return bool(ball((tie(n, p) + tie(n, 1 - p)) / 2) <= (2 / (flint.arb.pi() * n)).sqrt())
+
+    return (enumerate_all(CASES, rare, "pairs (n, p)") & _wallis() & settling(lab)).proving(
+        "signs at T_2 are those of X: a pair settles with the sign of the larger of |q_i + q_mu| and |k_i - k_mu| (Lemma E.2, Lemma "
+        "4.2 (1)), which is that of their sum where they differ",
+        "what is added to P(tie of X), on the events of Appendix C, is the chance that some |v_i| is large at the start or some pair not "
+        "decided: at most n^(-2) and o(n^(-1/2))",
+    )
 
 
 def _wallis() -> Verdict:

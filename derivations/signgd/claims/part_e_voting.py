@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import flint
+
 from odesys import Node, Verdict, always_positive, graph, identity, sym
 
 from ..laboratory import Laboratory
-from .book import book
+from .book import at_most, ball, book
 from .common_hypotheses import CONDITION, large_noise
 from .common_orders import MOVES, NORMS, VALUES, settled, vanishing
 from .part_d_recursion import derived_shares
-from .part_e_bounds import signals_linear
-from .part_e_settling import TINY, as_settled, fine_steps, root_half_low, sums, untied, upper_for_ever
+from .part_e_bounds import signals_bounded
+from .part_e_settling import TINY, as_settled, fine_steps, root_half_low, untied, upper_for_ever
+from .part_e_sums import sums_from_t2
 
 POWER = (
     "a_i/b_i is at most exp(|z_21|), as b_i >= exp(-|z_21|)/4 and a_i <= 1/4; up to T_3^+ |z_21| is at most 8 C_2^2 log(12 m_k/delta) "
@@ -84,13 +87,16 @@ def sums_go_on(lab: Laboratory) -> Verdict:
 # ---- the vote --------------------------------------------------------------------------------------------------------
 
 NEAR = (
-    "w_i is 2 t eta (2/pi)^1/2 sigma_p s within a share of 2 T_2'/(3 m_v^1/2 t) by its start, and of s^(-1/2) and |mu|/(sigma_p s) by its speed",
-    "|log g_i - log g_j| <= |f_i - f_j|, of which values add a share of v_i, at most kappa (log/m_k)^1/2, of the same, and attention adds its own "
+    "w_i is 2 t eta (2/pi)^1/2 sigma_p s within a share of 4 T_2'/(3 m_v^1/2 t) by its start, at most 2 2^1/2 beta_xi m_v^(-1/2), and of s^(-1/2) and |mu|/(sigma_p s) by its speed",
+    "|log g_i - log g_j| <= |f_i - f_j|, of which values add a share of v_i, at most kappa (log/m_k)^1/2 and so less than a tenth, of the same, and attention adds its own "
     "differences",
     "|log a_i - log a_j| and |log b_i - log b_j| are at most differences of logits; sizes of noise differ by shares of T_2'/t and s^(-1/2), so "
     "noise logits by at most a logarithm times kappa^2 s^(-1/2), the others are of the order kappa^2 |mu|/(sigma_p s)",
-    "so g_i a_i w_i and g_i b_i w_i are within a share of 3 T_2'/(4 m_v^1/2 t) + o(1/n) of one number",
+    "so g_i a_i w_i and g_i b_i w_i are within a share of 3 T_2'/(2 m_v^1/2 t) + o(1/n) of one number",
 )
+
+
+SHARE = Fraction(3, 2)  # of T_2' m_v^(-1/2)/t: how near weights of a vote are to each other, but for o(1/n)
 
 
 def near_weights() -> Verdict:
@@ -104,8 +110,13 @@ def near_weights() -> Verdict:
             "slope of log g": graph.gradient(g, [f])[0] + g * graph.call("sigmoid", f),
         }
     )
+    # starts of 2 sqrt2 beta_xi m_v^(-1/2) = 2 T_2' eta sigma_p s m_v^(-1/2) over 2 t (2/pi)^1/2, and room for the loss
+    start = at_most(2 / (2 * (2 / flint.arb.pi()).sqrt()), ball(Fraction(4, 3)), what="share of w_i by its start")
+    room = always_positive({"share": SHARE - Fraction(4, 3) * (1 + Fraction(1, 10) / (1 + sym("x")))}, (), ("x",))
     return (
         slopes
+        & start
+        & room
         & vanishing("n s^(-1/2), norms", n=2, d=Fraction(-1, 4))
         & vanishing("n |mu| / (sigma_p s), speeds of values, signals in logits", d=Fraction(-1, 4))
         & vanishing("n kappa^2 s^(-1/2), noise logits", n=2, d=Fraction(-1, 4), kappa=2)
@@ -117,7 +128,7 @@ def _gap() -> Node:
     n, T, u, y = 1 + sym("e"), sym("T"), sym("u"), sym("y")
     t = 50 * n * T + u
     plain = root_half_low * (t - 12 * T) - 24 * n * T  # from sums of at least -24 n T_2' at 12 T_2' (Eq. (21), (22))
-    weights = Fraction(3, 2) * n * T / (3 + y) + 2 * TINY * t  # their share of sum |k_i| <= 2 n t
+    weights = 2 * SHARE * n * T / (3 + y) + 2 * TINY * t  # their share of sum |k_i| <= 2 n t
     return plain - weights - 2 * TINY * (n * T + t)  # signals: n (beta_mu + t |mu|), with n^1/2 for the key signal
 
 
@@ -128,9 +139,7 @@ def voting(lab: Laboratory) -> Verdict:
     signals = vanishing("n^1/2 beta_mu / beta_xi", n=Fraction(-3, 2)) & vanishing(
         "n^3/2 |mu| / (sigma_p s)", n=Fraction(1, 2), d=Fraction(-1, 4)
     )
-    found = (
-        shares & going_on(lab) & sums(lab)["3. magnitude of the sums"] & near_weights() & outweighed() & least & signals
-    )
+    found = shares & going_on(lab) & sums_from_t2(lab) & near_weights() & outweighed() & least & signals
     return settled(
         found,
         "a query signal moves with sum_i g_i a_i w_i (k_i - k_mu), a key signal against sum_i g_i w_i (b_i q_i + a_i q_mu)",
@@ -152,7 +161,7 @@ def voting(lab: Laboratory) -> Verdict:
     uses=["E.5", "E.9", "E.10", "Eq.14-15", "Beyond.recursion", "E.11-weights"],
     repairs=["E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
-    reading="all neurons, every step; weights within 3 T_2'/(4 m_v^1/2 t) + o(1/n) of each other, which is enough even for a vote won by one",
+    reading="all neurons, every step; weights within 3 T_2'/(2 m_v^1/2 t) + o(1/n) of each other, which is enough even for a vote won by one",
 )
 def vote_decides(lab: Laboratory) -> Verdict:
     """By the sizes of settled pairs."""
@@ -178,6 +187,30 @@ def majority(lab: Laboratory) -> Verdict:
 
 
 @book.claim(
+    "E.12",
+    "Signals are linear in Stage III",
+    kind="inequality",
+    where="Lemma E.12, Eq. (24) and (25)",
+    parts=["(24)", "(25)"],
+    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    uses=["E.11", "E.13", "Eq.8-9"],
+    statement=r"t\in[T_3,T_3^+]:\ \tfrac12t\eta\|\mu\|\le\varsigma_sq_{s\mu}\le\tfrac43t\eta\|\mu\|\ (24),\ -\tfrac43t\eta\|\mu\|\le\varsigma_sk_{s\mu}\le-\tfrac12t\eta\|\mu\|\ (25)",
+    reading="with the directions of Lemma E.11, for T_2 <= T_3/12; T_2/T_3 is of the order n s^(-1/2)",
+)
+def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
+    """T_2 steps at worst against the vote, then with it, by the moves of Lemma E.11."""
+    T2, x, u, r = sym("T_2"), sym("x"), sym("u"), sym("r")
+    T3 = 12 * T2 + x
+    t = T3 + u
+    lower = always_positive({"lower": -(T3 / 3 - r) - T2 + (t - T2) - t / 2}, ("T_2", "x"), ("u", "r"))
+    ratio = vanishing("T_2/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4))
+    both = (voting(lab) & signals_bounded(lab)["queries"] & lower & ratio).proving(
+        "to T_2 a signal moves by at most T_2 eta |mu|, from there on with the vote by Lemma E.11"
+    )
+    return {"(24)": both, "(25)": both}
+
+
+@book.claim(
     "4.4(2)",
     "Signals at T_3",
     kind="order",
@@ -191,4 +224,4 @@ def majority(lab: Laboratory) -> Verdict:
 )
 def signals_at_t3(lab: Laboratory) -> Verdict:
     """Lemma E.12 at t = T_3."""
-    return voting(lab) & signals_linear(lab)["(24)"]
+    return signals_linear(lab)["(24)"]

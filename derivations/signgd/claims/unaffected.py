@@ -16,7 +16,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 Sec.E.5-times E.2 E.4 4.3(1) E.5 4.3(3) E.9 E.10 IV.a-A IV.a-DEF Eq.37 App.E.1-cases",
+        "Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.3 Beyond.conservation 4.2 Sec.E.5-times E.2 E.4 4.3(1) E.5 E.6 Eq.23 4.3(3) E.9 E.10 IV.a-A IV.a-DEF Eq.37 Eq.32 IV.b-signs Eq.49 App.E.1-cases",
         "every decreasing loss has a slope of one sign, and no more of the loss enters",
     ),
     (
@@ -37,18 +37,18 @@ REASONS = (
     ),
     (
         "values",
-        "D.7 Eq.8-9 Sec.4-display Eq.10-12 Eq.11-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation App.E.1-cases",
+        "D.7 Eq.8-9 Sec.4-display Eq.10-12 Eq.11-13 Beyond.recursion Beyond.gauge E.1 E.3 E.16-19 E.31-32 E.33 Eq.49 E.34-35 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation App.E.1-cases",
         "it is about queries and keys at given values, or about lengths of moves",
     ),
     (
         "frozen",
-        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
+        "Eq.8-9 Sec.4-display Beyond.cone Beyond.gauge E.31-32 E.33 Eq.49 Beyond.saddle Beyond.signal-saddle Beyond.trap Beyond.conservation",
         "any positive weights a_i, b_i will do",
     ),
     ("frozen", "D.6 Eq.14-15 Sec.E.2 F.3", "values do not read derivatives of the softmax"),
     (
         "temperature",
-        "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation App.E.1-cases",
+        "Def.2.1 D.2 App.D-activation D.6 Eq.8-9 Sec.4-display Eq.14-15 Sec.E.2 Beyond.cone Beyond.gauge E.16-19 E.31-32 E.33 Eq.49 E.38 Beyond.saddle Beyond.signal-saddle Beyond.trap F.2a F.3-gradient F.3 F.4 Beyond.conservation App.E.1-cases",
         "a positive factor of the logits changes no sign, and no identity that is written in softmax weights",
     ),
     ("queries", "D.6 Eq.14-15 Sec.E.2 F.3 E.38", "it is about moves of values, or of keys"),
@@ -61,7 +61,7 @@ REASONS = (
     ),
     (
         "loss",
-        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 E.12 Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.5 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.1b-display F.3-rows",
+        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.5 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.1b-display F.3-rows",
         "every decreasing loss has a slope of one sign, so that the values grow, and no more of the loss enters",
     ),
     (
@@ -71,11 +71,11 @@ REASONS = (
     ),
     (
         "queries",
-        "4.1(3) E.7 4.3(4) E.13 E.12 Eq.27-28 Beyond.log-scale 4.3(2) E.29 E.39 Beyond.F.1",
+        "4.1(3) E.7 4.3(4) E.13 Eq.27-28 Beyond.log-scale 4.3(2) E.29 E.39 Beyond.F.1",
         "a reversed move has the same length, and directions are those that the claim names",
     ),
     ("keys", "Beyond.exponents 4.8(2)", "it is about moves of values"),
-    ("values", "E.12 Beyond.log-scale E.29 E.39", "it is about moves of queries and keys"),
+    ("values", "Beyond.log-scale E.29 E.39", "it is about moves of queries and keys"),
     ("frozen", "Beyond.log-scale E.29 E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
     ("ascent", "Beyond.log-scale E.29 E.39", "up or down the gradient a move has the same length"),
     *(
@@ -85,7 +85,7 @@ REASONS = (
     # statements about watched runs
     (
         "ascent",
-        "4.1(3) E.7 4.3(4) E.12 E.13 4.3(2) Eq.27-28",
+        "4.1(3) E.7 4.3(4) E.13 4.3(2) Eq.27-28",
         "values then fall, w_i < 0 for ever, and the reversed step turns the moves of queries and keys back into the paper's",
     ),
     (
@@ -137,7 +137,7 @@ REASONS = (
     ),
     (
         "frozen",
-        "4.1(3) E.7 4.3(4) E.12 E.13 4.3(2) Beyond.trap-share Eq.27-28",
+        "4.1(3) E.7 4.3(4) E.13 4.3(2) Beyond.trap-share Eq.27-28",
         "before the key flip the softmax is near 1/2, where its derivative is 1/4 anyway, or only starts and sums count",
     ),
     (
@@ -147,12 +147,12 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign Beyond.stage-two E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.9 E.10 E.12 E.13 E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign Beyond.stage-two E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.9 E.10 E.13 E.27 Eq.27-28 Beyond.trap-share E.6 Eq.23",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (
         "temperature",
-        "App.E.1-times-IV IV.a-A IV.a-DEF Beyond.stage-four-a E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus",
+        "App.E.1-times-IV IV.a-A IV.a-DEF Beyond.stage-four-a E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus IV.b-signs",
         "logits 4096 times as large are queries and keys 64 times as large: T_4^- comes earlier and stays after T_3, with the "
         "same signs and order",
     ),

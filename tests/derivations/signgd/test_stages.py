@@ -15,6 +15,7 @@ import pytest
 import sympy as sp
 
 from derivations.signgd import PAPER, compare, dynamics
+from derivations.signgd.claims.part_e_settling import kept_apart
 from derivations.signgd.setting import Case, published, regime
 from derivations.signgd.special import (
     mean_field,
@@ -213,3 +214,15 @@ def test_the_larger_of_a_pair_decides_it_whatever_the_signals_do() -> None:
         last, when = settled_pair(q, -q - 0.5 + rng.uniform(-0.1, 0.1), 0, rng, 0.05)
         missed += when > q + 10
     assert missed > 5
+
+
+def test_a_value_rarely_starts_above_twice_its_level() -> None:
+    """Tails at twice a level are of the order of the fourth power, up to its third power (events of Lemma 4.2)."""
+    for x in np.linspace(1, 12, 45):
+        assert math.erfc(math.sqrt(2) * x) <= 2 * (1 + x) ** 3 * math.erfc(x / math.sqrt(2)) ** 4
+
+
+def test_a_difference_is_kept_by_half_of_its_bound_and_no_less() -> None:
+    """Exact worst case of the argument of Lemma E.2, and its twin with a smaller bound."""
+    assert kept_apart().as_stated == "holds"
+    assert kept_apart(passing=12).as_stated == "fails"
