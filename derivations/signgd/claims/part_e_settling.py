@@ -22,12 +22,31 @@ from odesys import ZERO, Node, Verdict, always_positive, decided, enumerate_all,
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, signed, weights_of_pair
 from .common_hypotheses import CONDITION, at_least, taken
-from .common_orders import MOVES, NORMS, QUARTER, VALUES, settled, vanishing
+from .common_orders import (
+    BETA_MU,
+    BETA_XI,
+    ETA,
+    HALF,
+    M_K,
+    MOVES,
+    NORMS,
+    ONE,
+    QUARTER,
+    STEP,
+    T_2_PLUS,
+    T_2_PRIME,
+    VALUES,
+    N,
+    S,
+    settled,
+    vanishing,
+)
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge, mean_value_moves
 
 root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
 root_half_low = Fraction(7, 10)
+LOGIT = M_K * (T_2_PLUS * STEP) ** 2  # of noise, up to T_2^+
 TURN = Fraction(6, 10)  # of T_1: from there on v_i > v_mu
 TINY = Fraction(1, 1000)  # what tends to zero, for sizes that are large enough
 
@@ -107,13 +126,14 @@ def apart(lab: Laboratory) -> Verdict:
     spread = variance["q_xi"] + variance["k_xi"]  # of x - y and x + y, over sigma_0^2 |xi_i|^2
     # two intervals of length 2 M, and densities of at most (2 pi spread)^(-1/2): pi times the square of their sum over M is 4
     constant = decided(Fraction(4**2) / (2 * spread) == 2**2, {"variance of x - y": str(spread)})
+    many = M_K * N ** Fraction(3, 2)
     return (
         constant
-        & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2, m_k n^3/2 |mu| / (sigma_p s)", n=Fraction(3, 4), d=Fraction(-1, 4))
+        & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2", many * T_2_PRIME * ETA / BETA_XI)
         & vanishing(
-            "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most (n^2 kappa^2 / s)^2 beta_mu", n=Fraction(31, 4), d=-1, kappa=4
+            "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most the square of a logit times beta_mu", many * LOGIT**2 * BETA_MU / BETA_XI
         )
-        & vanishing("m_k n^3/2 eta s^1/2 / sigma_0, at most m_k / n^1/2", n=Fraction(-1, 4))
+        & vanishing("m_k n^3/2 eta sigma_p s over sigma_0 sigma_p s^1/2", many * STEP / BETA_XI)
     ).proving(DECIDED)  # fmt: skip
 
 
@@ -130,17 +150,17 @@ def value_starts() -> Verdict:
     """No |v_i| starts above 2 sqrt2 beta_xi m_v^(-1/2), with probability 1 - delta for every delta >= n^(-2)."""
     x = sym("x")
     fourth = identity({"exponents": (2 * x) ** 2 / 2 - 4 * (x**2 / 2)})
-    rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", n=1 - 4 + 2)
+    rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", N / N**4 / N**-2)
     return (fourth & rare).proving(*VALUE_STARTS)
 
 
 def small_signals() -> Verdict:
     """Signals, e and a few steps over beta_xi, up to 3 T_2'."""
     return (
-        vanishing("beta_mu / beta_xi, |mu| / (sigma_p s^1/2)", n=-2)
-        & vanishing("3 T_2' eta |mu| / beta_xi, |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
-        & vanishing("|a_i/b_i - 1| up to T_2^+, the square of a logit n^2 kappa^2 / s", n=8, d=-1, kappa=4)
-        & vanishing("a step over T_2', eta s^1/2 / sigma_0", n=-2)
+        vanishing("beta_mu / beta_xi", BETA_MU / BETA_XI)
+        & vanishing("3 T_2' eta |mu| / beta_xi", T_2_PRIME * ETA / BETA_XI)
+        & vanishing("|a_i/b_i - 1| up to T_2^+, the square of a logit", LOGIT**2)
+        & vanishing("a step over T_2'", ONE / T_2_PRIME)
     )
 
 
@@ -148,7 +168,7 @@ def turning(lab: Laboratory) -> Verdict:
     """w_i > 0 from 6 T_1/10 on: starts at most 2 sqrt2 beta_xi m_v^(-1/2), signal a hundredth of it; in units with beta_xi m_v^(-1/2) = 1."""
     gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * TURN
     late = always_positive({"w_i": gained - 2 * root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
-    signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2), |mu| / (sigma_p s^1/2)", n=-2)
+    signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2)", BETA_MU / BETA_XI)
     return mean_value_moves(lab) & late & signal & value_starts()
 
 
@@ -236,7 +256,7 @@ def durations(lab: Laboratory) -> dict[str, Verdict]:
     speed = num(Fraction(79, 100)) + x
     sharp = always_positive({"T_2' - time": 1 - settling_time(speed, 39 + y)}, (), ("x", "y"))
     norm = at_most(ball(Fraction(79, 100)), (2 / flint.arb.pi()).sqrt(), what="|xi_i|_1 / (sigma_p s), Lemma C.4")
-    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", n=1, d=Fraction(-1, 4))
+    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", ONE / S**HALF)
     done = (settling(lab) & sharp & norm & near).proving(
         "T^3 is the first time of (16), (17), (18) together and a settled pair has all three; T^2 is at most T^3"
     )
