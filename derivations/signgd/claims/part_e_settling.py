@@ -137,12 +137,33 @@ def apart(lab: Laboratory) -> Verdict:
     ).proving(DECIDED)  # fmt: skip
 
 
+PASSAGES = 2
+
+
+def crossings(c: int, phases: tuple[int, ...], sign: int) -> tuple[int, int]:
+    """How often the smaller of a pair crosses zero at most, and its last sign: it moves with w c in each phase of w, c the larger's sign."""
+    count = 0
+    for w in phases:
+        count, sign = count + (sign != w * c), w * c
+    return count, sign
+
+
+def few_passages() -> Verdict:
+    """w_i grows, so its signs are + or -, +: in all cases at most two passages, the last towards the sign of the larger."""
+    cases = product((1, -1), ((1,), (-1, 1)), (1, -1))
+    return enumerate_all(
+        cases,
+        lambda case: crossings(*case)[0] <= PASSAGES and crossings(*case)[1] == case[0],
+        "signs of both, phases of w",
+    )
+
+
 def kept_apart(passing: int = 32) -> Verdict:
     """M/2 minus what the difference changes by up to 3 T_2': h = eta |xi_i|_1 at most eta sigma_p s = h + z, eta |mu| = h/(2 + y)."""
     h, e, T, y, z = (sym(name) for name in ("h", "e", "T", "y", "z"))
     m = h / (2 + y)
     half = (12 * T * m + passing * (e + h + z)) / 2
-    passages = 2 * (2 * e / (h - m) + 2)
+    passages = PASSAGES * (2 * e / (h - m) + 2)
     return always_positive({"M/2 - change": half - (3 * T * 2 * m + passages * 2 * h), "M/2 - e": half - e}, ("h", "T"), ("e", "y", "z"))  # fmt: skip
 
 
@@ -185,7 +206,7 @@ def settling(lab: Laboratory) -> Verdict:
     early = always_positive({"3 T_2' - time": 3 - settling_time(root_half_low + x, 3 + y)}, (), ("x", "y"))
     bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
     bounds = bounds & at_most(ball(root_half_low), 1 / flint.arb(2).sqrt())
-    found = alike(lab) & turning(lab) & apart(lab) & kept_apart() & small_signals() & early & bounds
+    found = alike(lab) & turning(lab) & apart(lab) & few_passages() & kept_apart() & small_signals() & early & bounds
     return settled(found, *EVENTS, *KEPT, MOVES, VALUES, NORMS, QUARTER)
 
 
