@@ -40,8 +40,8 @@ def untied_neurons(lab: Laboratory) -> Verdict:
     """Some of m_k votes is tied with probability at most m_k n^(-1/2): (2/pi)^1/2 + o(1) of it by Lemma E.6."""
     room = at_most((2 / flint.arb.pi()).sqrt(), ball(Fraction(4, 5)), what="P(tie) n^1/2, a vote of X")
     return (ties_are_rare(lab) & room).proving(
-        "of m_k votes, (2/pi)^1/2 m_k n^(-1/2) by binomials and less than n^(-1/2) for a pair that is not decided, as m_k times it "
-        "is of the order n^(-3/4)"
+        "of m_k votes of X some is tied with at most (2/pi)^1/2 m_k n^(-1/2); that some pair is not decided, or some |v_i| large at the start, "
+        "adds o(n^(-1/2)), on the events of Appendix C"
     )
 
 
