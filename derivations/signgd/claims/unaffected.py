@@ -113,6 +113,12 @@ REASONS = (
         "Beyond.same-sign E.23-24 E.26 4.6 4.7 E.27",
         "noise that still dominates keeps all signs and their order, and bounds from above have room",
     ),
+    (
+        "values",
+        "App.E.1-times-IV Beyond.same-sign E.21 E.23-24 E.25 Beyond.T4-minus E.36 4.7 Beyond.1-2-4 Beyond.flip-time E.27",
+        "values that fall keep w_i < 0, which is the paper's system with mirrored keys, k to -k, as a_i and b_i are even in the logits: "
+        "times, and queries with their signals, are the same",
+    ),
     ("values", "Beyond.trap-share", "values hardly fall in forty steps, so w_i stays positive"),
     (
         "values",
@@ -141,12 +147,12 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign E.3 E.4 4.3(1) E.5 E.6 Eq.23 4.3(3) E.7 4.3(4) E.9 E.10 E.13 E.27 Eq.27-28 Beyond.trap-share",
+        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign Beyond.stage-two E.3 E.4 4.3(1) E.5 E.6 Eq.23 4.3(3) E.7 4.3(4) E.9 E.10 E.13 E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (
         "temperature",
-        "App.E.1-times-IV IV.a-A IV.a-DEF IV.b-signs E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus",
+        "App.E.1-times-IV IV.a-A IV.a-DEF IV.b-signs Beyond.stage-four-a E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus",
         "logits 4096 times as large are queries and keys 64 times as large: T_4^- comes earlier and stays after T_3, with the "
         "same signs and order",
     ),

@@ -120,7 +120,7 @@ def test_no_claim_holds_on_runs_outside_the_condition_without_its_table(monkeypa
                 assert all("40 of 40 seeds, probability 0.8" in line for line in leaf.details["trend"]), claim.id
                 assert len(leaf.details["ratios_of_condition"]) == len(CONDITION_3_1), claim.id
                 assert leaf.tolerance is not None or claim.id == "E.3", claim.id
-    assert len(ids) > 40
+    assert len(ids) > 30
 
 
 def test_the_level_of_a_fall_is_that_of_all_arrangements() -> None:
@@ -200,7 +200,7 @@ def test_only_claims_that_suppose_it_are_judged_on_starts_without_ties(monkeypat
     assert {untied for n, untied in asked if n % 2 == 0} == {True} and not any(u for n, u in asked if n % 2)
     assert "probability 0.006 at n = 34" in given.details["given"]
     needed = {claim.id for claim in book if UNTIED.hypothesis in (claim.hypotheses or ())}
-    assert {"E.20", "IV.a-A", "IV.a-DEF"} <= needed and not {"Thm.3.2", "4.2", "E.42"} & needed
+    assert {"E.20", "E.23-24", "Beyond.stage-four-a"} <= needed and not {"Thm.3.2", "4.2", "E.42"} & needed
 
 
 def test_the_power_for_theta_c_is_a_real_predicate() -> None:
