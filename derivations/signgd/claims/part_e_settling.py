@@ -77,7 +77,7 @@ DECIDED = (
 VALUE_STARTS = (
     "v_i is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v at the start, and each of the N = 2 (m_k + m_v) n entries of beta_xi with sigma_0^2 |xi_i|^2",
     "with P(|Z| > x) = log(2/delta)/N no entry exceeds x sigma_0 |xi_i| with probability at most delta/2, and one of n values "
-    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2",
+    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2; lengths |xi_i| are equal up to s^(-1/2), so x^2 changes by o(1)",
 )
 KEPT = (
     "a step changes |q_i + q_mu| and |k_i - k_mu| by the same +-eta |xi_i|_1, up to eta |mu| each, unless one of them crosses zero or |q_i + q_mu| <= e",
@@ -213,7 +213,7 @@ def settling(lab: Laboratory) -> Verdict:
 # ---- claims of stage II ----------------------------------------------------------------------------------------------
 
 
-def _signs_of_starts() -> Verdict:
+def signs_of_starts() -> Verdict:
     """|q_i|, |k_i| >= 2 beta_mu and a_i < 3/2 b_i: A has the sign of q_i and B that of k_i at the start."""
     beta, x = sym("beta"), sym("x")
     return always_positive(
@@ -254,7 +254,7 @@ def signs_align(lab: Laboratory) -> dict[str, Verdict]:
     done = settling(lab)
     return {
         "aligned": done,
-        "(1) same signs are kept": done & _signs_of_starts(),
+        "(1) same signs are kept": done & signs_of_starts(),
         "(2) opposite signs": _fair_outcome(lab),
     }
 
