@@ -1,7 +1,8 @@
-"""Orders under Condition 3.1: products of powers that tend to zero, by their exponents; always proofs."""
+"""Orders under Condition 3.1: products of powers of the sizes, from definitions of times and starts, that tend to zero; always proofs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from odesys import Verdict, decided
@@ -17,16 +18,78 @@ root_half, root_two = (Fraction(7, 10), Fraction(17, 12))  # below 1/sqrt2, abov
 SIZES = {"n": EVERY, "d": EVERY, "m_k": EVERY, "m_v": EVERY}
 
 
-def vanishing(what: str, n: Fraction | int = 0, d: Fraction | int = 0, kappa: int = 0) -> Verdict:
-    r"""`what` is of the order n^n d^d kappa^kappa, up to logarithms of n, m_k, m_v and 1/delta, and tends to zero.
+@dataclass(frozen=True)
+class Order:
+    """A product of powers, up to logarithms of n, m_k, m_v and 1/delta; the signal has length 1.
+
+    >>> (N / S ** HALF).bounded()
+    (Fraction(2, 1), Fraction(-1, 4), Fraction(0, 1))
+    """
+
+    n: Fraction = Fraction(0)
+    d: Fraction = Fraction(0)
+    m_k: Fraction = Fraction(0)
+    m_v: Fraction = Fraction(0)
+    sigma_p: Fraction = Fraction(0)
+    sigma_0: Fraction = Fraction(0)
+    eta: Fraction = Fraction(0)
+
+    def __mul__(self, other: Order) -> Order:
+        return Order(*(x + y for x, y in zip(self.powers(), other.powers(), strict=True)))
+
+    def __pow__(self, power: Fraction | int) -> Order:
+        return Order(*(power * x for x in self.powers()))
+
+    def __truediv__(self, other: Order) -> Order:
+        return self * other**-1
+
+    def powers(self) -> tuple[Fraction, ...]:
+        """Of n, d, m_k, m_v, sigma_p, sigma_0 and eta."""
+        return self.n, self.d, self.m_k, self.m_v, self.sigma_p, self.sigma_0, self.eta
+
+    def bounded(self) -> tuple[Fraction, Fraction, Fraction] | None:
+        """Powers of n, d and kappa = sigma_0 sigma_p s m_k^(1/2) that bound it; none where Condition 3.1 gives no bound.
+
+        A step is at most sigma_0 / (n^2 s^(1/2)) (`fine_steps`), sigma_p at least d^(-1/4) n^3, m_k at most n^(1/4), and
+        m_k and m_v at least 1.
+        """
+        now = self * (SIGMA_0 / (N**2 * S**HALF) / ETA) ** max(self.eta, Fraction(0))
+        now = now * (SIGMA_P * S * M_K**HALF) ** -now.sigma_0 / SIGMA_0**now.sigma_0
+        kappa = (self * (SIGMA_0 / ETA) ** max(self.eta, Fraction(0))).sigma_0
+        now = now * (LEAST_SIGMA_P / SIGMA_P) ** now.sigma_p if now.sigma_p < 0 else now
+        now = now * (N**QUARTER_POWER / M_K) ** now.m_k if now.m_k > 0 else now
+        if now.eta != 0 or now.sigma_p > 0 or now.m_v > 0 or kappa < 0:
+            return None
+        return now.n, now.d, kappa
+
+
+HALF, QUARTER_POWER = Fraction(1, 2), Fraction(1, 4)
+ONE = Order()
+N, D, M_K, M_V = (Order(**{name: Fraction(1)}) for name in ("n", "d", "m_k", "m_v"))
+SIGMA_P, SIGMA_0, ETA = (Order(**{name: Fraction(1)}) for name in ("sigma_p", "sigma_0", "eta"))
+S = D**HALF / N**2  # condition 1
+LEAST_SIGMA_P = N**3 / D**QUARTER_POWER  # condition 2
+STEP = ETA * SIGMA_P * S  # of noise; that of a signal is ETA
+BETA_XI, BETA_MU = SIGMA_0 * SIGMA_P * S**HALF, SIGMA_0  # Lemmas C.7 and C.8
+T_1, T_2_PRIME, T_3 = BETA_XI / (STEP * M_V**HALF), BETA_XI / STEP, BETA_MU / ETA
+T_2 = T_2_PLUS = N * T_2_PRIME
+T_4 = ONE / (STEP * M_K**HALF)
+T_END = ONE / STEP  # T of Lemma E.41
+
+
+def vanishing(what: str, order: Order) -> Verdict:
+    r"""`what` is of this order, up to logarithms of n, m_k, m_v and 1/delta, and tends to zero.
 
     By Condition 3.1 d is at least :math:`n^9`, so for a negative power of d the product is at most a power of n, which
     beats every power of these logarithms where it is negative (m_v is at most a power of n); kappa = sigma_0 sigma_p s m_k^(1/2) tends to zero.
     """
-    n, d = Fraction(n), Fraction(d)
+    found = order.bounded()
+    if found is None:
+        return decided(False, {what: "Condition 3.1 gives no bound"})
+    n, d, kappa = found
     power = n + POWER * d
     text = f"n^({n}) d^({d})" + (f" kappa^{kappa}" if kappa else "")
-    return decided(d <= 0 and power < 0 and kappa >= 0, {what: f"{text} is at most n^({power})"}).proving(
+    return decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"}).proving(
         f"{what} is of the order {text} up to logarithms, at most n^({power}) as d >= n^{POWER}", **SIZES
     )
 

@@ -38,7 +38,7 @@ from ..special.watched_runs import Record
 from .book import SIZES, at_most, ball, book, on_the_toy
 from .common_checks import later
 from .common_hypotheses import CONDITION, at_least
-from .common_orders import given, vanishing
+from .common_orders import T_1, T_2, T_2_PLUS, T_3, given, vanishing
 from .common_path import ALIGNED, UNTIED, on_path
 from .part_d_recursion import mean_value_moves
 
@@ -146,9 +146,9 @@ def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     third = at_most(3 * flint.arb(56).sqrt(), ball(23), what="3 * sqrt2 * sqrt28 against C_2")
     step = "beta_xi <= 2 log(12 max(m_k, m_v) n/delta)^1/2 sigma_0 sigma_p s^1/2, beta_mu <= (2 log(12 max(m_k, m_v)/delta))^1/2 sigma_0 |mu|"
     return {
-        "T_1 << T_2": vanishing("T_1/T_2, m_v^(-1/2)/n", n=-1),
+        "T_1 << T_2": vanishing("T_1/T_2", T_1 / T_2),
         "T_2 < T_2^+": (ten & first).proving(step).with_constants(C_1="448 is large enough"),
-        "T_2^+ << T_3": vanishing("T_2^+/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4)),
+        "T_2^+ << T_3": vanishing("T_2^+/T_3", T_2_PLUS / T_3),
         "T_3 < T_3^+": (more & third)
         .proving(step)
         .with_constants(C_2="23 is large enough at every point; runs (E.9 to E.11) have T_3^+ = 2 T_3"),

@@ -29,7 +29,7 @@ from ..laboratory import Laboratory
 from ..special.one_sample import BOTH
 from .book import NUMBERS, at_most, ball, book, inside, positive_over, short, tail
 from .common_hypotheses import CONDITION, at_least, inside_point, many_coordinates, wide
-from .common_orders import vanishing
+from .common_orders import HALF, M_K, SIGMA_P, N, S, vanishing
 from .part_c_probability import lower_bounds, upper_bounds
 
 EVERY = "every"
@@ -233,7 +233,9 @@ def starts(lab: Laboratory) -> Verdict:
         for name, rows in (("q", 1), ("k", 1), ("row", 2))
     ]
     # sigma_p^2 s >= c m_k^2 n^2 log / delta^2, with sigma_p^2 s of order n^4, m_k^2 = n^1/2 and delta^-2 = n^2/3
-    room = vanishing("the bound of Lemma C.10 over sigma_p^2 s", n=Fraction(1, 2) + 2 + Fraction(2, 3) - 4)
+    room = vanishing(
+        "the bound of Lemma C.10 over sigma_p^2 s", (M_K * N * N ** Fraction(1, 3)) ** 2 / (SIGMA_P**2 * S)
+    )
     return upper[0] & upper[1] & upper[2] & lower_bounds(lab) & room & erf_bound()
 
 
@@ -339,7 +341,9 @@ def width_needed(lab: Laboratory) -> Verdict:
     # -log(1 - x) >= x, so what is needed is never more; and it is hardly less
     kept = at_most(max(order, key=lambda x: float(x.mid())), ball(1)) & at_most(ball(Fraction(99, 100)), order[0])
     # Lemma C.12 with delta = n^(-1/3), m_k = O(n^1/4): n^3 (m_k/delta)^3 over s = d^1/2 n^-2, for d = n^14
-    other = vanishing("what Lemma C.12 needs over s, for d = n^14", n=3 + Fraction(3, 4) + 1 + 2 - 7)
+    other = vanishing(
+        "what Lemma C.12 needs over s, for d = n^14", (N * M_K * N ** Fraction(1, 3)) ** 3 / (N**14) ** HALF * N**2
+    )
     return kept & with_all_rows(lab) & other
 
 

@@ -21,7 +21,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, short
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import MOVES, NORMS, settled, vanishing
+from .common_orders import BETA_XI, ETA, MOVES, NORMS, SIGMA_0, STEP, T_2_PLUS, T_4, N, S, settled, vanishing
 from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge
@@ -53,7 +53,7 @@ def _near_start(lab: Laboratory) -> Verdict:
     q, e = sym("q"), sym("e")  # the start q, and moves of at most e q in all, e < 1
     small = e / (1 + e)
     kept = always_positive({"sign": q - small * q, "above": 2 * q - (q + small * q)}, ("q", "e"))
-    ratio = vanishing("T_2^+ eta over sigma_0 n s^(-1/3), s^(-1/6)", n=Fraction(1, 3), d=Fraction(-1, 12))
+    ratio = vanishing("T_2^+ eta over sigma_0 n s^(-1/3)", T_2_PLUS * ETA / (SIGMA_0 * N / S ** Fraction(1, 3)))
     return (constant_moves(lab) & kept & ratio).proving(MOVES, "on the event of Lemma C.12")
 
 
@@ -187,7 +187,7 @@ def sizes_before(lab: Laboratory) -> dict[str, Verdict]:
     """Start plus T_4 moves, in units of T_4 eta sigma_p s."""
     U, e = sym("U"), sym("e")
     bound = constant_moves(lab) & always_positive({"2 U - (U + start)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
-    noise = vanishing("the start of noise over T_4 eta sigma_p s, kappa s^(-1/2)", n=1, d=Fraction(-1, 4), kappa=1)
+    noise = vanishing("the start of noise over T_4 eta sigma_p s", BETA_XI / (T_4 * STEP))
     signal = settled(
         certified(),
         "the start of a signal over T_4 eta |mu| is log(12 m_k/delta)^1/2 kappa / log(sigma_p s), at most kappa, as "

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from odesys import Verdict, always_positive, equal, sym
+from odesys import Verdict, always_positive, decided, equal, sym
 
 from ..laboratory import Laboratory
 from .book import book, for_every_size
 from .common_hypotheses import CONDITION, large_noise, longer_noise
-from .common_orders import MOVES, NORMS, settled, vanishing
+from .common_orders import HALF, MOVES, NORMS, ONE, T_2, T_2_PRIME, T_3, S, settled, vanishing
 from .part_e_logic import stage_four_a
 from .part_e_settling import fine_steps, root_half_low, untied
 from .part_e_sums import sums_from_t2
@@ -66,9 +64,10 @@ def noise_linear(lab: Laboratory) -> Verdict:
     near = always_positive(
         {"above": t * l * (1 + share) - (t * l + T), "below": (t - 3 * T) * l - t * l * (1 - share)}, ("T", "u"), ("x",)
     )
-    small = vanishing("s^(-1/2) itself, up to logarithms T_2'/T_3 and the errors of norms", n=1, d=Fraction(-1, 4))
+    same = decided(T_2_PRIME / T_3 == ONE / S**HALF, {"T_2'/T_3": str(T_2_PRIME / T_3)})
+    small = vanishing("T_2'/T_3, s^(-1/2) as are the errors of norms", T_2_PRIME / T_3)
     return settled(
-        outwards(lab) & near & small,
+        outwards(lab) & near & small & same,
         "a settled pair has moved outwards since 3 T_2' (Lemmas E.2, E.9 and the induction)",
         "T_2'/T_3 = sqrt2 beta_xi |mu| / (3 beta_mu sigma_p s) is s^(-1/2) up to logarithms: beta_mu >= sigma_0 |mu|/2 by Lemma C.8",
         MOVES,
@@ -93,7 +92,7 @@ def sums_in_stage_four(lab: Laboratory) -> Verdict:
     T2, u, beta = sym("T_2"), sym("u"), sym("beta")  # in units with eta sigma_p s / sqrt2 = 1, t = T_2 + u
     t = T2 + u
     least = always_positive({"sum - t (1 - T_2/t)": beta + (t - T2) - t * (1 - T2 / t)}, ("T_2", "u", "beta"))
-    ratio = vanishing("T_2/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4))
+    ratio = vanishing("T_2/T_3", T_2 / T_3)
     return settled(
         outwards(lab) & sums_from_t2(lab) & least & ratio,
         "at T_2 the sum is not below 0 with the vote, by Eq. (23); every pair moves with its sign of T_2, so each sum moves by eta times its vote of T_2",

@@ -22,12 +22,31 @@ from odesys import ZERO, Node, Verdict, always_positive, decided, enumerate_all,
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, signed, weights_of_pair
 from .common_hypotheses import CONDITION, at_least, taken
-from .common_orders import MOVES, NORMS, QUARTER, VALUES, settled, vanishing
+from .common_orders import (
+    BETA_MU,
+    BETA_XI,
+    ETA,
+    HALF,
+    M_K,
+    MOVES,
+    NORMS,
+    ONE,
+    QUARTER,
+    STEP,
+    T_2_PLUS,
+    T_2_PRIME,
+    VALUES,
+    N,
+    S,
+    settled,
+    vanishing,
+)
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge, mean_value_moves
 
 root_two_low, root_two_high = Fraction(7, 5), Fraction(17, 12)
 root_half_low = Fraction(7, 10)
+LOGIT = M_K * (T_2_PLUS * STEP) ** 2  # of noise, up to T_2^+
 TURN = Fraction(6, 10)  # of T_1: from there on v_i > v_mu
 TINY = Fraction(1, 1000)  # what tends to zero, for sizes that are large enough
 
@@ -58,7 +77,7 @@ DECIDED = (
 VALUE_STARTS = (
     "v_i is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v at the start, and each of the N = 2 (m_k + m_v) n entries of beta_xi with sigma_0^2 |xi_i|^2",
     "with P(|Z| > x) = log(2/delta)/N no entry exceeds x sigma_0 |xi_i| with probability at most delta/2, and one of n values "
-    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2",
+    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2; lengths |xi_i| are equal up to s^(-1/2), so x^2 changes by o(1)",
 )
 KEPT = (
     "a step changes |q_i + q_mu| and |k_i - k_mu| by the same +-eta |xi_i|_1, up to eta |mu| each, unless one of them crosses zero or |q_i + q_mu| <= e",
@@ -107,14 +126,36 @@ def apart(lab: Laboratory) -> Verdict:
     spread = variance["q_xi"] + variance["k_xi"]  # of x - y and x + y, over sigma_0^2 |xi_i|^2
     # two intervals of length 2 M, and densities of at most (2 pi spread)^(-1/2): pi times the square of their sum over M is 4
     constant = decided(Fraction(4**2) / (2 * spread) == 2**2, {"variance of x - y": str(spread)})
+    many = M_K * N ** Fraction(3, 2)
     return (
         constant
-        & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2, m_k n^3/2 |mu| / (sigma_p s)", n=Fraction(3, 4), d=Fraction(-1, 4))
+        & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2", many * T_2_PRIME * ETA / BETA_XI)
         & vanishing(
-            "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most (n^2 kappa^2 / s)^2 beta_mu", n=Fraction(31, 4), d=-1, kappa=4
+            "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most the square of a logit times beta_mu", many * LOGIT**2 * BETA_MU / BETA_XI
         )
-        & vanishing("m_k n^3/2 eta s^1/2 / sigma_0, at most m_k / n^1/2", n=Fraction(-1, 4))
+        & vanishing("m_k n^3/2 eta sigma_p s over sigma_0 sigma_p s^1/2", many * STEP / BETA_XI)
     ).proving(DECIDED)  # fmt: skip
+
+
+PASSAGES = 2
+
+
+def crossings(c: int, phases: tuple[int, ...], sign: int) -> tuple[int, int]:
+    """How often the smaller of a pair crosses zero at most, and its last sign: it moves with w c in each phase of w, c the larger's sign."""
+    count = 0
+    for w in phases:
+        count, sign = count + (sign != w * c), w * c
+    return count, sign
+
+
+def few_passages() -> Verdict:
+    """w_i grows, so its signs are + or -, +: in all cases at most two passages, the last towards the sign of the larger."""
+    cases = product((1, -1), ((1,), (-1, 1)), (1, -1))
+    return enumerate_all(
+        cases,
+        lambda case: crossings(*case)[0] <= PASSAGES and crossings(*case)[1] == case[0],
+        "signs of both, phases of w",
+    )
 
 
 def kept_apart(passing: int = 32) -> Verdict:
@@ -122,7 +163,7 @@ def kept_apart(passing: int = 32) -> Verdict:
     h, e, T, y, z = (sym(name) for name in ("h", "e", "T", "y", "z"))
     m = h / (2 + y)
     half = (12 * T * m + passing * (e + h + z)) / 2
-    passages = 2 * (2 * e / (h - m) + 2)
+    passages = PASSAGES * (2 * e / (h - m) + 2)
     return always_positive({"M/2 - change": half - (3 * T * 2 * m + passages * 2 * h), "M/2 - e": half - e}, ("h", "T"), ("e", "y", "z"))  # fmt: skip
 
 
@@ -130,17 +171,17 @@ def value_starts() -> Verdict:
     """No |v_i| starts above 2 sqrt2 beta_xi m_v^(-1/2), with probability 1 - delta for every delta >= n^(-2)."""
     x = sym("x")
     fourth = identity({"exponents": (2 * x) ** 2 / 2 - 4 * (x**2 / 2)})
-    rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", n=1 - 4 + 2)
+    rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", N / N**4 / N**-2)
     return (fourth & rare).proving(*VALUE_STARTS)
 
 
 def small_signals() -> Verdict:
     """Signals, e and a few steps over beta_xi, up to 3 T_2'."""
     return (
-        vanishing("beta_mu / beta_xi, |mu| / (sigma_p s^1/2)", n=-2)
-        & vanishing("3 T_2' eta |mu| / beta_xi, |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
-        & vanishing("|a_i/b_i - 1| up to T_2^+, the square of a logit n^2 kappa^2 / s", n=8, d=-1, kappa=4)
-        & vanishing("a step over T_2', eta s^1/2 / sigma_0", n=-2)
+        vanishing("beta_mu / beta_xi", BETA_MU / BETA_XI)
+        & vanishing("3 T_2' eta |mu| / beta_xi", T_2_PRIME * ETA / BETA_XI)
+        & vanishing("|a_i/b_i - 1| up to T_2^+, the square of a logit", LOGIT**2)
+        & vanishing("a step over T_2'", ONE / T_2_PRIME)
     )
 
 
@@ -148,7 +189,7 @@ def turning(lab: Laboratory) -> Verdict:
     """w_i > 0 from 6 T_1/10 on: starts at most 2 sqrt2 beta_xi m_v^(-1/2), signal a hundredth of it; in units with beta_xi m_v^(-1/2) = 1."""
     gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * TURN
     late = always_positive({"w_i": gained - 2 * root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
-    signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2), |mu| / (sigma_p s^1/2)", n=-2)
+    signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2)", BETA_MU / BETA_XI)
     return mean_value_moves(lab) & late & signal & value_starts()
 
 
@@ -165,14 +206,14 @@ def settling(lab: Laboratory) -> Verdict:
     early = always_positive({"3 T_2' - time": 3 - settling_time(root_half_low + x, 3 + y)}, (), ("x", "y"))
     bounds = at_most(ball(root_two_low), flint.arb(2).sqrt()) & at_most(flint.arb(2).sqrt(), ball(root_two_high))
     bounds = bounds & at_most(ball(root_half_low), 1 / flint.arb(2).sqrt())
-    found = alike(lab) & turning(lab) & apart(lab) & kept_apart() & small_signals() & early & bounds
+    found = alike(lab) & turning(lab) & apart(lab) & few_passages() & kept_apart() & small_signals() & early & bounds
     return settled(found, *EVENTS, *KEPT, MOVES, VALUES, NORMS, QUARTER)
 
 
 # ---- claims of stage II ----------------------------------------------------------------------------------------------
 
 
-def _signs_of_starts() -> Verdict:
+def signs_of_starts() -> Verdict:
     """|q_i|, |k_i| >= 2 beta_mu and a_i < 3/2 b_i: A has the sign of q_i and B that of k_i at the start."""
     beta, x = sym("beta"), sym("x")
     return always_positive(
@@ -213,7 +254,7 @@ def signs_align(lab: Laboratory) -> dict[str, Verdict]:
     done = settling(lab)
     return {
         "aligned": done,
-        "(1) same signs are kept": done & _signs_of_starts(),
+        "(1) same signs are kept": done & signs_of_starts(),
         "(2) opposite signs": _fair_outcome(lab),
     }
 
@@ -236,7 +277,7 @@ def durations(lab: Laboratory) -> dict[str, Verdict]:
     speed = num(Fraction(79, 100)) + x
     sharp = always_positive({"T_2' - time": 1 - settling_time(speed, 39 + y)}, (), ("x", "y"))
     norm = at_most(ball(Fraction(79, 100)), (2 / flint.arb.pi()).sqrt(), what="|xi_i|_1 / (sigma_p s), Lemma C.4")
-    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", n=1, d=Fraction(-1, 4))
+    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", ONE / S**HALF)
     done = (settling(lab) & sharp & norm & near).proving(
         "T^3 is the first time of (16), (17), (18) together and a settled pair has all three; T^2 is at most T^3"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import reduce
 from itertools import pairwise, product
 from math import log
@@ -25,7 +24,25 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import book
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import MOVES, NORMS, QUARTER, VALUES, vanishing
+from .common_orders import (
+    BETA_MU,
+    BETA_XI,
+    ETA,
+    HALF,
+    LEAST_SIGMA_P,
+    M_K,
+    MOVES,
+    NORMS,
+    QUARTER,
+    STEP,
+    T_3,
+    T_4,
+    VALUES,
+    D,
+    N,
+    S,
+    vanishing,
+)
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves, pair_moves
 
@@ -45,7 +62,7 @@ from .part_d_recursion import mean_value_moves, pair_moves
 def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
     """Logits are at most 2 m_k times squares of sizes; the noise logit at T_3^+ is that large."""
     moves = constant_moves(lab)
-    first = vanishing("m_k |q_mu| |k_i|, log^2(sigma_p s) |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
+    first = vanishing("m_k |q_mu| |k_i| at T_4", M_K * T_4**2 * ETA * STEP)
     # -log s_21 is at least m_k (T_3^+ eta sigma_p s)^2 / 6 = C_2^2 log(12 m_k / delta) kappa^2 / 6, with delta = n^(-1/3)
     printed = _not_half(
         moves & one_sign_grows(lab),
@@ -94,10 +111,13 @@ def one_sign_grows(lab: Laboratory) -> Verdict:
     B, m, t, x = sym("B"), sym("m"), sym("t"), sym("x")  # beta_mu, eta |mu|, and |xi_i|_1 = (2 + x)|mu| at least
     stays = always_positive({"noise - 2 signal": 4 * B + t * (2 + x) * m - 2 * (B + t * m)}, ("B", "m"), ("t", "x"))
     small = (
-        vanishing("4 beta_mu over sigma_0 sigma_p s^1/2, n^-2", n=-2)
-        & vanishing("beta_xi over T_3 eta sigma_p s, s^(-1/2)", n=1, d=Fraction(-1, 4))
-        & vanishing("(beta_mu + T_3 eta |mu|) over T_3 eta sigma_p s, |mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
-        & vanishing("one step over T_3, eta / sigma_0", n=Fraction(9, 8), d=Fraction(-3, 4))
+        vanishing("4 beta_mu over sigma_0 sigma_p s^1/2", BETA_MU / BETA_XI)
+        & vanishing("beta_xi over T_3 eta sigma_p s", BETA_XI / (T_3 * STEP))
+        & vanishing("(beta_mu + T_3 eta |mu|) over T_3 eta sigma_p s", BETA_MU / (T_3 * STEP))
+        & vanishing(
+            "one step over T_3, for eta = 1/d and sigma_0 sigma_p s m_k^1/2, sigma_p at their bounds",
+            LEAST_SIGMA_P * S * M_K**HALF / D,
+        )
     )
     return pairs & mean_value_moves(lab) & stays & small
 
@@ -134,7 +154,7 @@ def half_with_logarithm(lab: Laboratory) -> Verdict:
     """|q|, |k| <= 2 C_2 log^1/2 sigma_0 sigma_p s up to T_3^+: the logit is at most 8 C_2^2 log kappa^2."""
     moves, U, e = constant_moves(lab), sym("U"), sym("e")
     size = always_positive({"2 U - (start + U)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
-    start = vanishing("the start of noise over T_3^+ eta sigma_p s, s^(-1/2)", n=1, d=Fraction(-1, 4))
+    start = vanishing("the start of noise over T_3^+ eta sigma_p s", BETA_XI / (T_3 * STEP))
     return (moves & size & start).proving(
         MOVES,
         "up to T_3^+ noise is at most 2 C_2 log(12 m_k/delta)^1/2 sigma_0 sigma_p s",
@@ -173,7 +193,7 @@ def log_scale(lab: Laboratory) -> Verdict:
 )
 def half_in_stage_two(lab: Laboratory) -> Verdict:
     """Noise is at most beta_xi + T_2 eta sigma_p s = (1 + 50 sqrt2 n) beta_xi."""
-    logit = vanishing("m_k n^2 beta_xi^2, n^2 kappa^2 / s", n=4, d=Fraction(-1, 2), kappa=2)
+    logit = vanishing("m_k n^2 beta_xi^2", M_K * N**2 * BETA_XI**2)
     return (constant_moves(lab) & logit).proving(MOVES, NORMS, QUARTER)
 
 

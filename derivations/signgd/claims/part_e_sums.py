@@ -11,7 +11,7 @@ from odesys import Node, Verdict, always_positive, sym
 from ..laboratory import Laboratory
 from .book import NUMBERS, at_most, ball, book
 from .common_hypotheses import CONDITION, at_least, large_noise, taken
-from .common_orders import vanishing
+from .common_orders import N, S, vanishing
 from .part_c_probability import split_sums
 from .part_e_settling import as_settled, fine_steps, linear_sizes, root_two_high, root_two_low
 from .part_e_votes import ties_are_rare
@@ -32,7 +32,7 @@ def _units() -> tuple[Node, Node, Node, Verdict]:
 
 def _votes(lab: Laboratory) -> Verdict:
     """A vote that is not tied is at least sigma_p s / sqrt2: Lemma C.5 for the two sets of signs."""
-    enough = vanishing("n^2 / s, what Lemma C.5 supposes", n=4, d=Fraction(-1, 2))
+    enough = vanishing("n^2 / s, what Lemma C.5 supposes", N**2 / S)
     return (split_sums(lab) & enough).proving("Lemma C.5 for |E_s,+| and |E_s,-|, which differ by at least 1")
 
 
@@ -40,8 +40,8 @@ def untied_neurons(lab: Laboratory) -> Verdict:
     """Some of m_k votes is tied with probability at most m_k n^(-1/2): (2/pi)^1/2 + o(1) of it by Lemma E.6."""
     room = at_most((2 / flint.arb.pi()).sqrt(), ball(Fraction(4, 5)), what="P(tie) n^1/2, a vote of X")
     return (ties_are_rare(lab) & room).proving(
-        "of m_k votes, (2/pi)^1/2 m_k n^(-1/2) by binomials and less than n^(-1/2) for a pair that is not decided, as m_k times it "
-        "is of the order n^(-3/4)"
+        "of m_k votes of X some is tied with at most (2/pi)^1/2 m_k n^(-1/2); that some pair is not decided, or some |v_i| large at the start, "
+        "adds o(n^(-1/2)), on the events of Appendix C"
     )
 
 

@@ -23,7 +23,27 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import at_most, ball, book, for_every_size, short
 from .common_hypotheses import CONDITION, inside_point, taken
-from .common_orders import MOVES, NORMS, VALUES, root_half, root_two, settled, vanishing
+from .common_orders import (
+    BETA_MU,
+    BETA_XI,
+    ETA,
+    HALF,
+    M_V,
+    MOVES,
+    NORMS,
+    ONE,
+    STEP,
+    T_1,
+    T_2,
+    T_END,
+    VALUES,
+    N,
+    S,
+    root_half,
+    root_two,
+    settled,
+    vanishing,
+)
 from .part_d_gradients import constant_moves
 from .part_d_recursion import mean_value_moves
 
@@ -106,8 +126,8 @@ def signal_negligible(lab: Laboratory) -> Verdict:
     bound = always_positive(
         {"ratio": start / T + 2 * sym("m") - (start + 2 * (T + u) * sym("m")) / (T + u)}, ("T_1", "u", "start", "m")
     )
-    first = vanishing("|v_mu(0)| over v_i at T_1, |mu| / (sigma_p s^1/2)", n=-2)
-    second = vanishing("|mu| / (sigma_p s)", n=-1, d=Fraction(-1, 4))
+    first = vanishing("|v_mu(0)| over v_i at T_1", BETA_MU / (T_1 * STEP * M_V**HALF))
+    second = vanishing("|mu| / (sigma_p s)", ETA / STEP)
     return (moves & bound & first & second).proving(VALUES)
 
 
@@ -157,7 +177,7 @@ def noise_stays(lab: Laboratory) -> Verdict:
 def same_values(lab: Laboratory) -> Verdict:
     """The start over v at T_2 is of the order 1/(n m_v^1/2), against s^(-1/2) = n d^(-1/4)."""
     moves = mean_value_moves(lab)
-    against = vanishing("s^(-1/2) over the share of the start in v at T_2, 1/(n m_v^1/2)", n=2, d=Fraction(-1, 4))
+    against = vanishing("s^(-1/2) over the share of the start in v at T_2, 1/n for m_v a power of log d", N / S**HALF)
     if moves.as_stated != "holds" or against.as_stated != "holds":
         return moves & against
     point = inside_point(power=12)
@@ -172,7 +192,7 @@ def same_values(lab: Laboratory) -> Verdict:
         f"at m_k = 480, n = m_k^4, d = n^12, t = T_2 the start v_i(0) is typically {short(share):.2g} of the rest, s^-1/2 log(d)^2 "
         f"is {short(allowed):.2g}, and their quotient grows like n up to logarithms"
     )
-    law = vanishing("the share of the start, 1/(n m_v^1/2)", n=-1) & vanishing("s^(-1/2)", n=1, d=Fraction(-1, 4))
+    law = vanishing("the share of the start", BETA_XI / M_V**HALF / (T_2 * STEP)) & vanishing("s^(-1/2)", ONE / S**HALF)
     return (
         refuted(Witness(sentence, point), Evidence.CERTIFICATE)
         .correcting(
@@ -254,7 +274,7 @@ def values_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     moves, E, x, e = mean_value_moves(lab), sym("E"), sym("x"), sym("e")  # E = log(1/eps), start at most E/(1 + e)
     noise = always_positive({"v_i": 4 * E * (num(root_half) + x) - E / (1 + e) - E}, ("E",), ("x", "e"))
     signal = always_positive({"v_mu": 5 * E * sym("m") - (4 * E * sym("m") + E * sym("m") / (1 + e))}, ("E", "m", "e"))
-    small = vanishing("v_i(0), beta_xi m_v^(-1/2)", n=1, d=Fraction(-1, 4), kappa=1)
+    small = vanishing("v_i(0), beta_xi m_v^(-1/2)", BETA_XI / M_V**HALF)
     start = settled(
         certified(),
         "v_mu(0) is at most 2 log(12 m_v/delta)^1/2 m_v^-1/2 sigma_0 |mu|, a logarithm times kappa / (sigma_p s)",
@@ -283,8 +303,8 @@ def test_loss(lab: Laboratory) -> Verdict:
     f, *s = made.on_section([made.output(), *made.attention()[0], *made.attention()[1]])
     mixed = (s[0] + s[2]) * sym("v_mu") + (s[1] + s[3]) * sym("v_1")
     output = for_every_size(equal({"f": (f, mixed), "weights": (graph.add(s), num(2))}))
-    signal = vanishing("<v, mu> at T", n=-1, d=Fraction(-1, 4))
-    noise = vanishing("<v, xi> of a fresh sample, beta_xi m_v^(-1/2)", n=1, d=Fraction(-1, 4), kappa=1)
+    signal = vanishing("<v, mu> at T", T_END * ETA)
+    noise = vanishing("<v, xi> of a fresh sample, beta_xi m_v^(-1/2)", BETA_XI / M_V**HALF)
     one = flint.arb(1)
     low = at_most(ball(Fraction(1, 10)), (1 - ball(Fraction(1, 4))) * (1 + (-one).exp()).log(), what="n >= 2, |f| <= 1")
     high = at_most(

@@ -31,7 +31,7 @@ from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_hypotheses import CONDITION, at_least
 from .common_path import on_path
-from .part_e_settling import fine_steps, settling
+from .part_e_settling import fine_steps, settling, signs_of_starts
 
 PROBABILITIES = [Fraction(k, 20) for k in range(1, 20)]
 CASES = [(n, p) for n in range(1, 41) for p in PROBABILITIES]
@@ -99,7 +99,7 @@ def ties_are_rare(lab: Laboratory) -> Verdict:
         n, p = case
         return bool(ball((tie(n, p) + tie(n, 1 - p)) / 2) <= (2 / (flint.arb.pi() * n)).sqrt())
 
-    return (enumerate_all(CASES, rare, "pairs (n, p)") & _wallis() & settling(lab)).proving(
+    return (enumerate_all(CASES, rare, "pairs (n, p)") & _wallis() & settling(lab) & signs_of_starts()).proving(
         "signs at T_2 are those of X: a pair settles with the sign of the larger of |q_i + q_mu| and |k_i - k_mu| (Lemma E.2, Lemma "
         "4.2 (1)), which is that of their sum where they differ",
         "what is added to P(tie of X), on the events of Appendix C, is the chance that some |v_i| is large at the start or some pair not "

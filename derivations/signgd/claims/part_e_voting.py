@@ -15,7 +15,24 @@ from odesys import Node, Verdict, always_positive, graph, identity, sym
 from ..laboratory import Laboratory
 from .book import at_most, ball, book
 from .common_hypotheses import CONDITION, large_noise
-from .common_orders import MOVES, NORMS, VALUES, settled, vanishing
+from .common_orders import (
+    BETA_MU,
+    BETA_XI,
+    ETA,
+    HALF,
+    M_K,
+    MOVES,
+    NORMS,
+    STEP,
+    T_2,
+    T_2_PRIME,
+    T_3,
+    VALUES,
+    N,
+    S,
+    settled,
+    vanishing,
+)
 from .part_d_recursion import derived_shares
 from .part_e_bounds import signals_bounded
 from .part_e_settling import TINY, as_settled, fine_steps, root_half_low, untied, upper_for_ever
@@ -31,8 +48,8 @@ def outweighed() -> Verdict:
     """n^1/2 |signal| over noise from T_2 on, at worst: starts over T_2 eta sigma_p s, and speeds."""
     X = 1 / (1 + sym("x"))  # exp(-|z|)
     least = always_positive({"4 b - X": 4 * X / (1 + X) ** 2 - X + sym("y")}, ("y",), ("x",))
-    starts = vanishing("n^1/2 beta_mu over T_2 eta sigma_p s", n=Fraction(1, 2) - 3)
-    speeds = vanishing("n^1/2 |mu| / (sigma_p s)", n=Fraction(-1, 2), d=Fraction(-1, 4))
+    starts = vanishing("n^1/2 beta_mu over T_2 eta sigma_p s", N**HALF * BETA_MU / (T_2 * STEP))
+    speeds = vanishing("n^1/2 |mu| / (sigma_p s)", N**HALF * ETA / STEP)
     return (least & starts & speeds).proving(POWER)
 
 
@@ -117,9 +134,9 @@ def near_weights() -> Verdict:
         slopes
         & start
         & room
-        & vanishing("n s^(-1/2), norms", n=2, d=Fraction(-1, 4))
-        & vanishing("n |mu| / (sigma_p s), speeds of values, signals in logits", d=Fraction(-1, 4))
-        & vanishing("n kappa^2 s^(-1/2), noise logits", n=2, d=Fraction(-1, 4), kappa=2)
+        & vanishing("n s^(-1/2), norms", N / S**HALF)
+        & vanishing("n |mu| / (sigma_p s), speeds of values, signals in logits", N * ETA / STEP)
+        & vanishing("n times a noise logit at T_3^+ times T_2'/T_3", N * M_K * (T_3 * STEP) ** 2 * T_2_PRIME / T_3)
     ).proving(*NEAR)
 
 
@@ -136,8 +153,8 @@ def voting(lab: Laboratory) -> Verdict:
     """Derived arguments of the signals as weighted sums of the noise; the weights are near enough for every vote."""
     shares = derived_shares(lab, ["q1_mu", "k1_mu"])
     least = always_positive({"weighted sum": _gap()}, ("T",), ("e", "u", "y"))
-    signals = vanishing("n^1/2 beta_mu / beta_xi", n=Fraction(-3, 2)) & vanishing(
-        "n^3/2 |mu| / (sigma_p s)", n=Fraction(1, 2), d=Fraction(-1, 4)
+    signals = vanishing("n^1/2 beta_mu / beta_xi", N**HALF * BETA_MU / BETA_XI) & vanishing(
+        "n^3/2 |mu| / (sigma_p s)", N ** Fraction(3, 2) * ETA / STEP
     )
     found = shares & going_on(lab) & sums_from_t2(lab) & near_weights() & outweighed() & least & signals
     return settled(
@@ -203,7 +220,7 @@ def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
     T3 = 12 * T2 + x
     t = T3 + u
     lower = always_positive({"lower": -(T3 / 3 - r) - T2 + (t - T2) - t / 2}, ("T_2", "x"), ("u", "r"))
-    ratio = vanishing("T_2/T_3, n s^(-1/2)", n=2, d=Fraction(-1, 4))
+    ratio = vanishing("T_2/T_3", T_2 / T_3)
     both = (voting(lab) & signals_bounded(lab)["queries"] & lower & ratio).proving(
         "to T_2 a signal moves by at most T_2 eta |mu|, from there on with the vote by Lemma E.11"
     )

@@ -18,7 +18,7 @@ from ..laboratory import Laboratory
 from ..special.toy_network import LABELS, POSITIVE, ROWS, dot
 from .book import EVERY, NUMBERS, at_most, ball, book, on_the_toy, short, signed, tail
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import vanishing
+from .common_orders import BETA_XI, ETA, M_K, T_END, D, N, S, vanishing
 from .part_d_gradients import SIDES, constant_moves
 from .part_d_recursion import mean_value_moves
 
@@ -42,8 +42,8 @@ def error_law(lab: Laboratory, c: Fraction, per_eps: int = 10) -> tuple[Any, Any
 
 def _half(lab: Laboratory) -> Verdict:
     """Softmax outputs of a fresh sample at T tend to 1/2."""
-    signals = vanishing("m_k (T eta |mu|)^2, m_k / (sigma_p s)^2", n=-1, d=Fraction(-1, 2))
-    noise = vanishing("m_k sigma_0^2 sigma_p^2 s, kappa^2 / s", n=2, d=Fraction(-1, 2), kappa=2)
+    signals = vanishing("m_k (T eta |mu|)^2", M_K * (T_END * ETA) ** 2)
+    noise = vanishing("m_k sigma_0^2 sigma_p^2 s", M_K * BETA_XI**2)
     return (constant_moves(lab) & mean_value_moves(lab) & signals & noise).proving(
         "queries and keys of a fresh sample stay at their start, as no weight on its support moves"
     )
@@ -84,7 +84,7 @@ def small_scale(lab: Laboratory) -> Verdict:
         z = ball(Fraction(49, 51)) * 2 * flint.arb(2).sqrt() * flint.arb(per_eps).log() * 2**k
         falls = falls & at_most(error_law(lab, Fraction(1, 2**k), per_eps)[1], (-z * z / 2).exp() / 2, c=f"1/{2**k}")
     falls = falls.proving("P(|Z| > z) <= exp(-z^2/2) for z >= 0, and z is a constant by eps over c")
-    supports = vanishing("P(the fresh support meets one of n others), n s^2 / d", n=-3)
+    supports = vanishing("P(the fresh support meets one of n others), n s^2 / d", N * S**2 / D)
     return (
         (_half(lab) & falls & supports)
         .with_constants(law="P(yf <= 0) = Phi(-2 sqrt2 log(1/eps) / c), c = sigma_0 sigma_p^2 s^3/2 m_v^-1/2")

@@ -147,12 +147,12 @@ REASONS = (
     ),
     (
         "temperature",
-        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign Beyond.stage-two E.3 E.4 4.3(1) E.5 4.3(3) E.7 4.3(4) E.9 E.10 E.13 E.27 Eq.27-28 Beyond.trap-share E.6 Eq.23",
+        "4.1(3) E.1 4.2 Sec.E.5-times E.2 Beyond.same-sign Beyond.stage-two E.3 E.4 4.3(1) E.5 E.6 Eq.23 4.3(3) E.7 4.3(4) E.9 E.10 E.13 E.27 Eq.27-28 Beyond.trap-share",
         "in Stages I to III both weights a_i, b_i are positive and near each other even for these logits, so every sign stays",
     ),
     (
         "temperature",
-        "App.E.1-times-IV IV.a-A IV.a-DEF Beyond.stage-four-a E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus IV.b-signs",
+        "App.E.1-times-IV IV.a-A IV.a-DEF IV.b-signs Beyond.stage-four-a E.22 Eq.37 E.23-24 E.25 Beyond.T4-minus",
         "logits 4096 times as large are queries and keys 64 times as large: T_4^- comes earlier and stays after T_3, with the "
         "same signs and order",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import sympy as sp
 
 from derivations.signgd import PAPER
+from derivations.signgd.claims import common_orders as orders
 from derivations.signgd.setting import SUPPORTS, Case
 from derivations.signgd.special import formulas, network, recursion
 from derivations.signgd.special.formulas import M_K, M_V, PATCHES, QUERY, A, D, Definition, K, N
@@ -153,3 +155,14 @@ def test_the_printed_recursion_is_the_step_that_runs() -> None:
             array = wanted[str(made.left).removesuffix("^{+}")]
             place = (r - 1, i - 1) if array.ndim == 2 else (i - 1 if made.what == "step of values" else r - 1)
             assert float(value) == pytest.approx(float(array[place]), abs=1e-14), made.what
+
+
+def test_orders_follow_from_the_definitions_of_times_and_starts() -> None:
+    """Powers of sizes by hand, what Condition 3.1 does not bound, and a quotient of times the wrong way round."""
+    assert (orders.T_2 / orders.T_3).bounded() == (2, Fraction(-1, 4), 0)  # n s^(-1/2)
+    assert (orders.ONE / orders.T_2_PRIME).bounded() == (-2, 0, 0)  # by the bound of a step
+    assert (orders.M_K * orders.BETA_XI**2).bounded() == (2, Fraction(-1, 2), 2)  # kappa^2 / s
+    for unbounded in (orders.T_2, orders.SIGMA_P, orders.ONE / orders.SIGMA_0, orders.M_V):
+        assert unbounded.bounded() is None and orders.vanishing("it", unbounded).as_stated == "fails"
+    assert orders.vanishing("T_2/T_3", orders.T_2 / orders.T_3).as_stated == "holds"
+    assert orders.vanishing("T_3/T_2", orders.T_3 / orders.T_2).as_stated == "fails"

@@ -15,7 +15,7 @@ import pytest
 import sympy as sp
 
 from derivations.signgd import PAPER, compare, dynamics
-from derivations.signgd.claims.part_e_settling import kept_apart
+from derivations.signgd.claims.part_e_settling import crossings, few_passages, kept_apart
 from derivations.signgd.setting import Case, published, regime
 from derivations.signgd.special import (
     mean_field,
@@ -224,5 +224,6 @@ def test_a_value_rarely_starts_above_twice_its_level() -> None:
 
 def test_a_difference_is_kept_by_half_of_its_bound_and_no_less() -> None:
     """Exact worst case of the argument of Lemma E.2, and its twin with a smaller bound."""
-    assert kept_apart().as_stated == "holds"
+    assert crossings(1, (-1, 1), 1) == (2, 1) and crossings(1, (1, -1, 1), -1) == (3, 1)  # a third one if w could fall
+    assert few_passages().as_stated == kept_apart().as_stated == "holds"
     assert kept_apart(passing=12).as_stated == "fails"
