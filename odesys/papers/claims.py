@@ -246,7 +246,7 @@ class ClaimBook:
 
     def place(self, claim: Claim) -> str:
         """Where a claim is checked: claims of one place share what is computed once."""
-        module = claim.check.__module__
+        module = claim.check.__module__ or ""  # there is none where a claim is typed at a prompt
         return "together" if module.rpartition(".")[2].startswith(self.together) else module
 
     def claim(
