@@ -139,7 +139,9 @@ def test_a_paper_that_other_processes_do_not_know(folder) -> None:
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of this kind are POSIX")
 def test_an_interrupt_ends_with_a_sentence(folder, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    name, _ = folder(f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)")
+    # the answer of the first claim has three seconds to arrive, even where its process was the last to start
+    body = f"import pathlib, time; time.sleep(3); pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
+    name, _ = folder(body)
     command = [sys.executable, "-m", "odesys", "verify", name, "--level", "full", "--all", "--workers", "2"]
     with subprocess.Popen(
         command,
