@@ -9,6 +9,7 @@ from odesys import (
     Verdict,
     Witness,
     always_positive,
+    decided,
     enumerate_all,
     graph,
     refuted,
@@ -18,7 +19,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import book
-from .common_hypotheses import CONDITION, inside_point, large_noise, longer_noise, taken
+from .common_hypotheses import CONDITION, after_stage_one, inside_point, large_noise, longer_noise, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
 from .part_e_induction import INDUCTION, outwards
@@ -218,6 +219,7 @@ def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
         *CONDITION,
         fine_steps,
         at_t4,
+        after_stage_one,
         taken("theta_c <= 1/4", r"\theta_c\le\tfrac14"),
         taken("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,(2+3\theta_c)T_4^-"),
     ],
@@ -238,11 +240,11 @@ def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     printed = (2 + 6 * theta) * T * h * (1 + e)
     larger = always_positive({"|q_si| - right side, over h": query - printed}, ("T",), ("x", "y", "z"))
     moves = constant_moves(lab) & unaligned_query(lab)
-    found = moves & larger
-    if found.as_stated != "holds":
-        return found
     point = inside_point()
     step = point["eta"] * point["sigma_p"] * point["s"]
+    found = moves & larger & decided(step <= 1 / 4, {"eta sigma_p s": step})
+    if found.as_stated != "holds":
+        return undecided("unaligned queries do not go on as in Claim E.33, or a step is above 1/4")
     sentence = (
         f"at m_k = {point['m_k']:.4g} (Condition 3.1 holds) eta |xi_i|_1 is at most {step:.2g}; at (2 + 3 theta_c) T_4^- an unaligned query is at "
         f"least T_4^- eta |xi_i|_1, and (49) says at most {3.5 * step:.2g} times that"
