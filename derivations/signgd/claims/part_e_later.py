@@ -25,7 +25,7 @@ from .part_d_gradients import constant_moves
 from .part_e_induction import INDUCTION, outwards
 from .part_e_logic import unaligned_query
 from .part_e_settling import fine_steps, untied
-from .part_e_voting import voting
+from .part_e_voting import signals_linear
 
 # ---- after T_4^- -----------------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ def _one_sign(known: Verdict, refutes: str) -> Verdict:
     parts=["chain"],
     where="Proof of Claim E.33, display",
     origin="proof",
-    uses=["IV.a-DEF", "E.11", "IV.b-signs"],
+    uses=["IV.a-DEF", "E.11", "E.12", "IV.b-signs"],
     expect="fails",
     statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0\quad(i\notin E_s)",
     reading="for a positive vote; the last step is the last equality of D(t) as printed, where q_si < 0; at T_4^- q_si and k_si have one sign",
@@ -151,13 +151,14 @@ def _one_sign(known: Verdict, refutes: str) -> Verdict:
 def unaligned_chain(lab: Laboratory) -> Verdict:
     """For a positive vote an unaligned query is negative from T_3 on, and so is its key; and the chain that sizes give."""
     sentence = (
-        "at T_4^-, for a positive vote and i not in E_s, q_si is negative (E_s by its definition and Lemma E.11) and k_si has its sign "
+        "at T_4^-, for a positive vote and i not in E_s, q_si is negative (by the definition of E_s, as q_s,mu is positive at T_3 by Eq. (24)) "
+        "and k_si has its sign "
         "(F(t) of Stage IV.a), and the chain ends with k_si > 0"
     )
     k, mu = sym("k"), sym("mu")  # k_si = -(mu + k), k_s,mu = -mu
     negative = always_positive({"-(-k_s,mu + k_si)": -(mu - (mu + k))}, ("k", "mu"))
     return (
-        _one_sign(outwards(lab) & voting(lab), sentence)
+        _one_sign(outwards(lab) & signals_linear(lab)["(24)"], sentence)
         .correcting(
             r"-k_{s\mu}+k_{si}<0\ \text{as}\ |k_{si}|>|k_{s\mu}|\ \text{(Lemma E.29)}",
             negative.proving("k_si = -(|k_s,mu| + k) with k > 0, by the sizes of Lemma E.29"),
