@@ -82,7 +82,7 @@ def sums(lab: Laboratory) -> dict[str, Verdict]:
     uses=["E.5", "App.E.1-times"],
     same_as="E.5",
     statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
-    reading="all neurons, on the events of Appendix C, for delta >= m_k n^(-1/2): at even n = m_k^4 a tied vote is likelier than n^(-1/3) (Thm.3.2-probability)",
+    reading="all neurons, on the events of Appendix C, for delta >= m_k n^(-1/2), the chance of a tied vote, where this proof ends: below it open, not refuted",
 )
 def sums_at_t2(lab: Laboratory) -> Verdict:
     """As Lemma E.5, (2) and (3); T_2 <= T_2^+ for the constants C_1 of App.E.1-times."""
