@@ -13,7 +13,7 @@ from .book import NUMBERS, at_most, ball, book
 from .common_hypotheses import CONDITION, at_least, large_noise, taken
 from .common_orders import N, S, vanishing
 from .part_c_probability import split_sums
-from .part_e_settling import as_settled, fine_steps, linear_sizes, root_two_high, root_two_low
+from .part_e_settling import as_settled, fine_steps, linear_sizes, root_two_high, root_two_low, usual_delta
 from .part_e_votes import ties_are_rare
 
 enough_for_ties = at_least(
@@ -78,7 +78,7 @@ def sums(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.3 (3)",
     parts=["sums"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, enough_for_ties],
+    hypotheses=[*CONDITION, fine_steps, large_noise, usual_delta, enough_for_ties],
     uses=["E.5", "App.E.1-times"],
     same_as="E.5",
     statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
