@@ -24,7 +24,7 @@ from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
 from .part_e_induction import INDUCTION, outwards
 from .part_e_logic import unaligned_query
-from .part_e_settling import fine_steps, untied
+from .part_e_settling import fine_steps, two_events, untied
 from .part_e_voting import signals_linear
 
 # ---- after T_4^- -----------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _one_sign(known: Verdict, refutes: str) -> Verdict:
     "E.33-proof",
     "The chain in the proof of Claim E.33",
     kind="inequality",
-    hypotheses=[*CONDITION, fine_steps, longer_noise, large_noise, untied, split_vote],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise, large_noise, untied, split_vote],
     parts=["chain"],
     where="Proof of Claim E.33, display",
     origin="proof",
@@ -175,7 +175,7 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     where="Appendix E.7.2, second equalities of D(t) and F(t)",
     parts=["D(t)", "F(t)"],
     origin="proof",
-    hypotheses=[*CONDITION, fine_steps, longer_noise, split_vote],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise, split_vote],
     uses=["IV.a-DEF"],
     expect="fails",
     statement=r"\mathcal D(t):\ k_{si}=_{\rm sgn}k_{si}^{(T_4^-)}=_{\rm sgn}-q_{si}\ (i\notin E_s);\quad\mathcal F(t):\ k_{s\mu}=_{\rm sgn}k_{s\mu}^{(T_4^-)}=_{\rm sgn}-q_{si}",

@@ -61,6 +61,11 @@ usual_delta = at_least(
     "delta >= n^(-1/3), as in Theorem 3.2", r"\delta\ge n^{-1/3}", lambda p: p["delta"] * p["n"] ** (1 / 3), lambda p: 1
 )
 untied = taken("no vote is tied, as the proof of Lemma E.5 supposes", r"|E_{s,+}|\ne|E_{s,-}|\ \forall s")
+#: not in the printed E_prelim: two events of probability 1 - o(n^(-1/2)), by `apart` and `value_starts`
+two_events = taken(
+    "two events beside E_prelim, no pair nearly undecided and no large value at the start, of probability 1 - o(n^(-1/2))",
+    r"\big||q_{si}^{(0)}+q_{s\mu}^{(0)}|-|k_{si}^{(0)}-k_{s\mu}^{(0)}|\big|\ge M,\ |v_i^{(0)}|\le2\sqrt2\beta_\xi m_v^{-1/2}\ \forall s,i",
+)
 wide_values = at_least(
     "m_v >= 1521", r"m_v=\Omega(\mathrm{polylog}\,d),\ \text{at least}\ 1521", lambda p: p["m_v"], lambda p: 1521
 )
@@ -266,7 +271,7 @@ def signs_align(lab: Laboratory) -> dict[str, Verdict]:
     where="Appendix E.5, bounds of T_2^2 and T_2^3 before Lemma E.2",
     origin="proof",
     parts=["T^2", "T^3"],
-    hypotheses=[*CONDITION, fine_steps, wide_values],
+    hypotheses=[*CONDITION, fine_steps, two_events, wide_values],
     uses=["E.1", "C.1", "C.4", "Beyond.starts", "Eq.14-15"],
     statement=r"T^2_{2,s,i}\le1.5T_2',\quad T^3_{2,s,i}\le\max\{T_2',2T^2_{2,s,i}\}\le3T_2',\quad T_2'=\sqrt2\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}",
     reading="all pairs, in fact T^2 <= T^3 <= T_2', as |xi_i|_1 is near 0.798 sigma_p s; m_v >= 1521 for the reversed moves of Stage I",
@@ -310,7 +315,7 @@ def upper_for_ever(lab: Laboratory) -> Verdict:
     where="Lemma E.2",
     source="damaged",
     parts=["signs and moves", "sizes"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.1", "C.1", "C.4", "Beyond.starts", "Eq.10-12", "Eq.14-15"],
     statement=r"t\in[3T_2',T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off the overview; all pairs, for every constant C_1 in T_2^+",
@@ -326,7 +331,7 @@ def opposite_pairs(lab: Laboratory) -> dict[str, Verdict]:
     kind="inequality",
     where="Remark E.4, Eq. (21)",
     parts=["(21)", "upper bound for later times"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.2", "C.4", "Eq.8-9"],
     statement=r"t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps\ (21);\ \text{the upper bound for all later}\ t",
     reading="all pairs, those of one sign too, as the kept difference does not ask for opposite signs; the upper bound for all t >= T_2'",
@@ -343,7 +348,7 @@ def all_pairs(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.3 (1)",
     parts=["at T_2"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.4", "App.E.1-times"],
     statement=r"|\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle|,|\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle|=\Theta(T_2\eta\sigma_ps)",
     reading="all pairs, with the constants 1/2 and 2 of Eq. (21); C_1 so large that T_2 <= T_2^+ (App.E.1-times)",
