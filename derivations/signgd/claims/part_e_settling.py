@@ -4,7 +4,8 @@ With :math:`A = q_{si} + (a_i/b_i) q_{s\mu}`, :math:`B = k_{si} - k_{s\mu}`, :ma
 :math:`\mathrm{sgn}(wB)` and a key noise with :math:`\mathrm{sgn}(wA)`, both by :math:`\eta\|\xi_i\|_1`. So |A| and |B| grow or
 shrink together and :math:`|A| - |B|` is kept, up to moves of signals, whatever the sign of w is. Where it is not small at the
 start, the larger of the two never crosses zero, and its sign decides the pair. This needs no lower bound of single starts,
-so not C.11 for a small m_v; only "same signs are kept" (Lemma 4.2 (1)) takes starts of at least 2 beta_mu, as in C.10.
+so not C.11 for a small m_v. Starts of at least 2 beta_mu, as in C.10, are taken for "same signs are kept" (Lemma 4.2 (1)),
+and by it for ties (E.6 (2), E.5 (2), Lemma 4.3 (3)).
 """
 
 from __future__ import annotations
