@@ -75,7 +75,7 @@ def going_on(lab: Laboratory) -> Verdict:
     source="damaged",
     parts=["signs and moves", "sizes"],
     hypotheses=[*CONDITION, fine_steps, two_events],
-    uses=["E.4", "Eq.10-12", "C.4"],
+    uses=["E.4", "Eq.10-12", "C.4", "App.E.1-times"],
     statement=r"t\in[T_2,T_3^+]:\ q=_{\rm sgn}k,\ \text{both grow by}\ \eta\|\xi_i\|_1,\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off its proof; for every constant C_2 in T_3^+, without Lemma E.14",
 )
