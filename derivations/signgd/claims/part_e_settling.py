@@ -83,7 +83,7 @@ DECIDED = (
 VALUE_STARTS = (
     "v_i is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v at the start, and each of the N = 2 (m_k + m_v) n entries of beta_xi with sigma_0^2 |xi_i|^2",
     "with P(|Z| > x) = log(2/delta)/N no entry exceeds x sigma_0 |xi_i| with probability at most delta/2, and one of n values "
-    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2; lengths |xi_i| are equal up to s^(-1/2), so x^2 changes by o(1)",
+    "2 x times its own deviation with at most n P(|Z| > 2 x), at most 17 n x^3 P(|Z| > x)^4 by Mills' bounds for x >= 1, and x is a power of logarithms; lengths |xi_i| are equal up to s^(-1/2), so x^2 changes by o(1)",
 )
 KEPT = (
     "a step changes |q_i + q_mu| and |k_i - k_mu| by the same +-eta |xi_i|_1, up to eta |mu| each, unless one of them crosses zero or |q_i + q_mu| <= e",
@@ -173,12 +173,22 @@ def kept_apart(passing: int = 32) -> Verdict:
     return always_positive({"M/2 - change": half - (3 * T * 2 * m + passages * 2 * h), "M/2 - e": half - e}, ("h", "T"), ("e", "y", "z"))  # fmt: skip
 
 
-def value_starts() -> Verdict:
+def value_starts(lab: Laboratory) -> Verdict:
     """No |v_i| starts above 2 sqrt2 beta_xi m_v^(-1/2), with probability 1 - delta for every delta >= n^(-2)."""
-    x = sym("x")
-    fourth = identity({"exponents": (2 * x) ** 2 / 2 - 4 * (x**2 / 2)})
+    variance = lab.variances()  # for m_v = 2, where 2/m_v is 1
+    spread = decided(variance["v_xi"] <= variance["row_xi"], {"variance of v_i, m_v = 2": str(variance["v_xi"])})
     rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", N / N**4 / N**-2)
-    return (fourth & rare).proving(*VALUE_STARTS)
+    return (spread & fourth_power() & rare).proving(*VALUE_STARTS)
+
+
+def fourth_power(constant: int = 17) -> Verdict:
+    """P(|Z| > 2 x) <= 17 x^3 P(|Z| > x)^4 for x >= 1, by Mills' bounds x/(1 + x^2) < P(|Z| > x)/(2 phi(x)) < 1/x."""
+    x = 1 + sym("y")
+    exponents = identity({"exponents": (2 * sym("x")) ** 2 / 2 - 4 * (sym("x") ** 2 / 2)})
+    # (pi/2)^3/2 (1 + x^2)^4 / (2 x^5), and (1 + x^2)^4 < 17 x^8
+    powers = always_positive({"17 x^8 - (1 + x^2)^4": constant * x**8 - (1 + x**2) ** 4}, (), ("y",))
+    factor = at_most((flint.arb.pi() / 2) ** ball(Fraction(3, 2)) / 2, ball(1), what="17 of Mills' bounds, over 17")
+    return exponents & powers & factor
 
 
 def small_signals() -> Verdict:
@@ -196,7 +206,7 @@ def turning(lab: Laboratory) -> Verdict:
     gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * TURN
     late = always_positive({"w_i": gained - 2 * root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
     signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2)", BETA_MU / BETA_XI)
-    return mean_value_moves(lab) & late & signal & value_starts()
+    return mean_value_moves(lab) & late & signal & value_starts(lab)
 
 
 def settling_time(speed: Node, root_width: Node) -> Node:
