@@ -131,10 +131,12 @@ def apart(lab: Laboratory) -> Verdict:
     variance = lab.variances()
     spread = variance["q_xi"] + variance["k_xi"]  # of x - y and x + y, over sigma_0^2 |xi_i|^2
     # two intervals of length 2 M, and densities of at most (2 pi spread)^(-1/2): pi times the square of their sum over M is 4
-    constant = decided(Fraction(4**2) / (2 * spread) == 2**2, {"variance of x - y": str(spread)})
+    constant = decided(Fraction(4**2) / (2 * spread) <= 2**2, {"variance of x - y": str(spread)})
+    law = decided(variance["q_xi"] == variance["k_xi"] == 1, {"variances of q_i, k_i": "not those of beta_xi"})
     many = M_K * N ** Fraction(3, 2)
     return (
         constant
+        & law
         & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2", many * T_2_PRIME * ETA / BETA_XI)
         & vanishing(
             "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most the square of a logit times beta_mu", many * LOGIT**2 * BETA_MU / BETA_XI
