@@ -108,7 +108,7 @@ def sums_in_stage_four(lab: Laboratory) -> Verdict:
     origin="proof",
     hypotheses=[*CONDITION, fine_steps, two_events, longer_noise],
     uses=["IV.a-A", "IV.a-DEF"],
-    statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",
+    statement=r"t\in[T_3,T_4^-],\ \text{all}\ i:\ \sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))\ (32)",
     reading="by A(t) and F(t), as its proof has it: a product of two numbers of one sign within e of 1 is within 3 e of 1",
 )
 def sum_of_products(lab: Laboratory) -> Verdict:
