@@ -262,6 +262,7 @@ def test_what_holds_by_proof_over_a_measured_lemma_takes_it_for_granted() -> Non
     holding = {c.id for c in book if c.judged and EXPECTED[c.id][0] == "holds" and EXPECTED[c.id][1] != M}
     own = {id for id in holding if book[id].origin in ("statement", "proof")}
     assert {id for id in own if measured_below(id)} <= GIVEN
+    assert all(measured_below(id) for id in GIVEN)
 
 
 GIVEN = {
