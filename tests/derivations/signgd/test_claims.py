@@ -16,12 +16,14 @@ from derivations.signgd.claims import book
 from derivations.signgd.claims import common_path as path
 from derivations.signgd.claims import part_b_experiments as experiments
 from derivations.signgd.claims.book import signed
-from derivations.signgd.claims.common_hypotheses import CONDITION
+from derivations.signgd.claims.common_hypotheses import CONDITION, after_stage_one
 from derivations.signgd.claims.common_orders import MEASURED
 from derivations.signgd.claims.common_reasons import TRIED_FOR
 from derivations.signgd.claims.part_c_probability import disjoint_probability
 from derivations.signgd.claims.part_c_small_values import cone_probability
 from derivations.signgd.claims.part_d_recursion import recursion_formula
+from derivations.signgd.claims.part_e_settling import two_events, usual_delta
+from derivations.signgd.claims.part_e_sums import enough_for_ties
 from derivations.signgd.claims.part_e_votes import lucky, tie
 from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.special import one_sample, recursion, stages, toy_network, watched_runs
@@ -274,6 +276,15 @@ GIVEN = {
     "Eq.46-49-growth",
     "Eq.49",
 }
+
+
+def test_claims_by_settled_pairs_list_the_events_that_are_not_printed() -> None:
+    """But for statements with a probability, which counts these events."""
+    early = "Sec.E.5-times E.2 E.4 4.3(1) Eq.23 E.9 E.10 E.11 4.4(1) E.12 4.4(2)"
+    later = "IV.a-DEF IV.a-A Eq.37 Eq.32 E.33-proof IV.b-signs"
+    assert {c.id for c in book if two_events in c.hypotheses} == {*early.split(), *later.split()}
+    assert {usual_delta, enough_for_ties} <= set(book["4.3(3)"].hypotheses)
+    assert after_stage_one in book["Eq.49"].hypotheses
 
 
 def test_no_proof_or_certificate_of_the_paper_is_one_of_an_instance(exact) -> None:
