@@ -9,7 +9,7 @@ from .book import book, for_every_size
 from .common_hypotheses import CONDITION, large_noise, longer_noise
 from .common_orders import HALF, MOVES, NORMS, ONE, T_2, T_2_PRIME, T_3, S, settled, vanishing
 from .part_e_logic import stage_four_a
-from .part_e_settling import fine_steps, root_half_low, untied
+from .part_e_settling import fine_steps, root_half_low, two_events, untied
 from .part_e_sums import sums_from_t2
 from .part_e_voting import going_on
 
@@ -33,7 +33,7 @@ def outwards(lab: Laboratory) -> Verdict:
     where="Appendix E.7.1, D(t), E(t) and F(t)",
     origin="proof",
     parts=["D(t), E(t)", "F(t)"],
-    hypotheses=[*CONDITION, fine_steps, longer_noise],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise],
     uses=["E.16-19", "E.9"],
     statement=r"\mathcal D,\mathcal E,\mathcal F(t):\ \text{query and key noise grow by}\ \eta\|\xi_i\|_1\ \text{with one sign},\ t\in[T_3,T_4^-]",
     reading="all pairs, every step from T_3 to T_4^-, which is defined by (29) and (30)",
@@ -51,7 +51,7 @@ def noise_outwards(lab: Laboratory) -> dict[str, Verdict]:
     where="Appendix E.7.1, A(t)",
     origin="proof",
     parts=["A(t)"],
-    hypotheses=[*CONDITION, fine_steps, longer_noise],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise],
     uses=["IV.a-DEF", "E.2", "C.4", "C.8"],
     statement=r"\mathcal A(t):\ |q_{si}|,|k_{si}|=t\eta\sqrt{2/\pi}\,\sigma_ps(1\pm\tilde O(s^{-1/2}))\quad t\in[T_3,T_4^-]",
     reading="all pairs; what does not grow with t is at most 5 T_2' eta sigma_p s, and T_2'/T_3 is of the order s^(-1/2) up to logarithms",
@@ -82,7 +82,7 @@ def noise_linear(lab: Laboratory) -> Verdict:
     where="Proof of Lemma E.21, Eq. (37)",
     origin="proof",
     parts=["(37)"],
-    hypotheses=[*CONDITION, fine_steps, longer_noise, large_noise, untied],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise, large_noise, untied],
     uses=["E.5", "Eq.23", "E.10", "IV.a-DEF"],
     statement=r"\varsigma_s\sum_iq_{si}^{(t)}\ge\tfrac1{\sqrt2}t\eta\sigma_ps(1\pm o(1)),\ t\in(T_3,T_4^-+1]",
     reading="all neurons; no vote is tied; o(1) is T_2/t, at most n s^(-1/2) up to logarithms",
@@ -106,9 +106,9 @@ def sums_in_stage_four(lab: Laboratory) -> Verdict:
     where="Proof of Lemma E.20, Eq. (32)",
     parts=["(32)"],
     origin="proof",
-    hypotheses=[*CONDITION, fine_steps, longer_noise],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise],
     uses=["IV.a-A", "IV.a-DEF"],
-    statement=r"\sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))",
+    statement=r"t\in[T_3,T_4^-],\ \text{all}\ i:\ \sum_sq_{si}k_{si}=\tfrac2\pi m_kt^2\eta^2\sigma_p^2s^2(1\pm\tilde O(s^{-1/2}))\ (32)",
     reading="by A(t) and F(t), as its proof has it: a product of two numbers of one sign within e of 1 is within 3 e of 1",
 )
 def sum_of_products(lab: Laboratory) -> Verdict:

@@ -9,6 +9,7 @@ from odesys import (
     Verdict,
     Witness,
     always_positive,
+    decided,
     enumerate_all,
     graph,
     refuted,
@@ -18,13 +19,13 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import book
-from .common_hypotheses import CONDITION, inside_point, large_noise, longer_noise, taken
+from .common_hypotheses import CONDITION, after_stage_one, inside_point, large_noise, longer_noise, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
 from .part_e_induction import INDUCTION, outwards
 from .part_e_logic import unaligned_query
-from .part_e_settling import fine_steps, untied
-from .part_e_voting import voting
+from .part_e_settling import fine_steps, two_events, untied
+from .part_e_voting import signals_linear
 
 # ---- after T_4^- -----------------------------------------------------------------------------------------------------
 
@@ -138,11 +139,11 @@ def _one_sign(known: Verdict, refutes: str) -> Verdict:
     "E.33-proof",
     "The chain in the proof of Claim E.33",
     kind="inequality",
-    hypotheses=[*CONDITION, fine_steps, longer_noise, large_noise, untied, split_vote],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise, large_noise, untied, split_vote],
     parts=["chain"],
     where="Proof of Claim E.33, display",
     origin="proof",
-    uses=["IV.a-DEF", "E.11", "IV.b-signs"],
+    uses=["IV.a-DEF", "E.11", "E.12", "IV.b-signs"],
     expect="fails",
     statement=r"\langle\Delta w_{Q,s},y_i\xi_i\rangle=_{\rm sgn}-k_{s\mu}+k_{si}>k_{si}>0\quad(i\notin E_s)",
     reading="for a positive vote; the last step is the last equality of D(t) as printed, where q_si < 0; at T_4^- q_si and k_si have one sign",
@@ -150,13 +151,14 @@ def _one_sign(known: Verdict, refutes: str) -> Verdict:
 def unaligned_chain(lab: Laboratory) -> Verdict:
     """For a positive vote an unaligned query is negative from T_3 on, and so is its key; and the chain that sizes give."""
     sentence = (
-        "at T_4^-, for a positive vote and i not in E_s, q_si is negative (E_s by its definition and Lemma E.11) and k_si has its sign "
+        "at T_4^-, for a positive vote and i not in E_s, q_si is negative (by the definition of E_s, as q_s,mu is positive at T_3 by Eq. (24)) "
+        "and k_si has its sign "
         "(F(t) of Stage IV.a), and the chain ends with k_si > 0"
     )
     k, mu = sym("k"), sym("mu")  # k_si = -(mu + k), k_s,mu = -mu
     negative = always_positive({"-(-k_s,mu + k_si)": -(mu - (mu + k))}, ("k", "mu"))
     return (
-        _one_sign(outwards(lab) & voting(lab), sentence)
+        _one_sign(outwards(lab) & signals_linear(lab)["(24)"], sentence)
         .correcting(
             r"-k_{s\mu}+k_{si}<0\ \text{as}\ |k_{si}|>|k_{s\mu}|\ \text{(Lemma E.29)}",
             negative.proving("k_si = -(|k_s,mu| + k) with k > 0, by the sizes of Lemma E.29"),
@@ -173,7 +175,7 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     where="Appendix E.7.2, second equalities of D(t) and F(t)",
     parts=["D(t)", "F(t)"],
     origin="proof",
-    hypotheses=[*CONDITION, fine_steps, longer_noise, split_vote],
+    hypotheses=[*CONDITION, fine_steps, two_events, longer_noise, split_vote],
     uses=["IV.a-DEF"],
     expect="fails",
     statement=r"\mathcal D(t):\ k_{si}=_{\rm sgn}k_{si}^{(T_4^-)}=_{\rm sgn}-q_{si}\ (i\notin E_s);\quad\mathcal F(t):\ k_{s\mu}=_{\rm sgn}k_{s\mu}^{(T_4^-)}=_{\rm sgn}-q_{si}",
@@ -218,6 +220,7 @@ def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
         *CONDITION,
         fine_steps,
         at_t4,
+        after_stage_one,
         taken("theta_c <= 1/4", r"\theta_c\le\tfrac14"),
         taken("D(t) holds", r"\mathcal D(t),\ t=(1+\theta_c)T_4^-,\dots,(2+3\theta_c)T_4^-"),
     ],
@@ -238,11 +241,11 @@ def sizes_at_query_flip(lab: Laboratory) -> Verdict:
     printed = (2 + 6 * theta) * T * h * (1 + e)
     larger = always_positive({"|q_si| - right side, over h": query - printed}, ("T",), ("x", "y", "z"))
     moves = constant_moves(lab) & unaligned_query(lab)
-    found = moves & larger
-    if found.as_stated != "holds":
-        return found
     point = inside_point()
     step = point["eta"] * point["sigma_p"] * point["s"]
+    found = moves & larger & decided(step <= 1 / 4, {"eta sigma_p s": step})
+    if found.as_stated != "holds":
+        return undecided("unaligned queries do not go on as in Claim E.33, or a step is above 1/4")
     sentence = (
         f"at m_k = {point['m_k']:.4g} (Condition 3.1 holds) eta |xi_i|_1 is at most {step:.2g}; at (2 + 3 theta_c) T_4^- an unaligned query is at "
         f"least T_4^- eta |xi_i|_1, and (49) says at most {3.5 * step:.2g} times that"

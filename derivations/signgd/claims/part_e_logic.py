@@ -164,7 +164,7 @@ def unaligned_query(lab: Laboratory) -> Verdict:
     ],
     parts=["E.34", "E.35"],
     where="Claims E.34 and E.35",
-    uses=["Eq.11-13", "E.11-weights"],
+    uses=["Eq.11-13", "E.11-weights", "E.23-24"],
     statement=r"\mathcal B(t)\Rightarrow\mathcal E(t);\quad\mathcal G,\mathcal A,\mathcal B,\mathcal C,\mathcal E(t)\Rightarrow\mathcal G(t+1)",
     reading="E.34 for n samples whose keys have one size, with the worst weights; E.35 as E.18",
 )
@@ -177,7 +177,9 @@ def query_signal_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     delta = S / (n * (1 + r))
     worst = always_positive({"vote": (n + S) / 2 * (1 - delta) - (n - S) / 2 * (1 + delta)}, ("n", "S", "r"))
     moves = constant_moves(lab)
-    near = given(weights & alone & worst & moves, "that weights are so near each other, by Lemma E.4")
+    near = given(
+        weights & alone & worst & moves, "that weights are so near each other, as in Lemmas E.23 and E.24 up to T_4^-"
+    )
     return {"E.34": near, "E.35": moves & _linear_after_a_step()}
 
 

@@ -4,7 +4,8 @@ With :math:`A = q_{si} + (a_i/b_i) q_{s\mu}`, :math:`B = k_{si} - k_{s\mu}`, :ma
 :math:`\mathrm{sgn}(wB)` and a key noise with :math:`\mathrm{sgn}(wA)`, both by :math:`\eta\|\xi_i\|_1`. So |A| and |B| grow or
 shrink together and :math:`|A| - |B|` is kept, up to moves of signals, whatever the sign of w is. Where it is not small at the
 start, the larger of the two never crosses zero, and its sign decides the pair. This needs no lower bound of single starts,
-so not C.11 for a small m_v; only "same signs are kept" (Lemma 4.2 (1)) takes starts of at least 2 beta_mu, as in C.10.
+so not C.11 for a small m_v. Starts of at least 2 beta_mu, as in C.10, are taken for "same signs are kept" (Lemma 4.2 (1)),
+and by it for ties (E.6 (2), E.5 (2), Lemma 4.3 (3)).
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ usual_delta = at_least(
     "delta >= n^(-1/3), as in Theorem 3.2", r"\delta\ge n^{-1/3}", lambda p: p["delta"] * p["n"] ** (1 / 3), lambda p: 1
 )
 untied = taken("no vote is tied, as the proof of Lemma E.5 supposes", r"|E_{s,+}|\ne|E_{s,-}|\ \forall s")
+#: not in the printed E_prelim: two events of probability 1 - o(n^(-1/2)), by `apart` and `value_starts`
+two_events = taken(
+    "two events beside E_prelim, no pair nearly undecided and no large value at the start, of probability 1 - o(n^(-1/2))",
+    r"\big||q_{si}^{(0)}+q_{s\mu}^{(0)}|-|k_{si}^{(0)}-k_{s\mu}^{(0)}|\big|\ge M,\ |v_i^{(0)}|\le2\sqrt2\beta_\xi m_v^{-1/2}\ \forall s,i",
+)
 wide_values = at_least(
     "m_v >= 1521", r"m_v=\Omega(\mathrm{polylog}\,d),\ \text{at least}\ 1521", lambda p: p["m_v"], lambda p: 1521
 )
@@ -77,7 +83,7 @@ DECIDED = (
 VALUE_STARTS = (
     "v_i is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v at the start, and each of the N = 2 (m_k + m_v) n entries of beta_xi with sigma_0^2 |xi_i|^2",
     "with P(|Z| > x) = log(2/delta)/N no entry exceeds x sigma_0 |xi_i| with probability at most delta/2, and one of n values "
-    "2 x times its own deviation with at most n P(|Z| > 2 x), of the order n x^3 P(|Z| > x)^4, as (2 x)^2/2 is 4 times x^2/2; lengths |xi_i| are equal up to s^(-1/2), so x^2 changes by o(1)",
+    "2 x times its own deviation with at most n P(|Z| > 2 x), at most 17 n x^3 P(|Z| > x)^4 by Mills' bounds for x >= 1, and x is a power of logarithms; lengths |xi_i| are equal up to s^(-1/2), so x^2 changes by o(1)",
 )
 KEPT = (
     "a step changes |q_i + q_mu| and |k_i - k_mu| by the same +-eta |xi_i|_1, up to eta |mu| each, unless one of them crosses zero or |q_i + q_mu| <= e",
@@ -125,10 +131,12 @@ def apart(lab: Laboratory) -> Verdict:
     variance = lab.variances()
     spread = variance["q_xi"] + variance["k_xi"]  # of x - y and x + y, over sigma_0^2 |xi_i|^2
     # two intervals of length 2 M, and densities of at most (2 pi spread)^(-1/2): pi times the square of their sum over M is 4
-    constant = decided(Fraction(4**2) / (2 * spread) == 2**2, {"variance of x - y": str(spread)})
+    constant = decided(Fraction(4**2) / (2 * spread) <= 2**2, {"variance of x - y": str(spread)})
+    law = decided(variance["q_xi"] == variance["k_xi"] == 1, {"variances of q_i, k_i": "not those of beta_xi"})
     many = M_K * N ** Fraction(3, 2)
     return (
         constant
+        & law
         & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2", many * T_2_PRIME * ETA / BETA_XI)
         & vanishing(
             "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most the square of a logit times beta_mu", many * LOGIT**2 * BETA_MU / BETA_XI
@@ -167,12 +175,22 @@ def kept_apart(passing: int = 32) -> Verdict:
     return always_positive({"M/2 - change": half - (3 * T * 2 * m + passages * 2 * h), "M/2 - e": half - e}, ("h", "T"), ("e", "y", "z"))  # fmt: skip
 
 
-def value_starts() -> Verdict:
+def value_starts(lab: Laboratory) -> Verdict:
     """No |v_i| starts above 2 sqrt2 beta_xi m_v^(-1/2), with probability 1 - delta for every delta >= n^(-2)."""
-    x = sym("x")
-    fourth = identity({"exponents": (2 * x) ** 2 / 2 - 4 * (x**2 / 2)})
+    variance = lab.variances()  # for m_v = 2, where 2/m_v is 1
+    spread = decided(variance["v_xi"] <= variance["row_xi"], {"variance of v_i, m_v = 2": str(variance["v_xi"])})
     rare = vanishing("n (log(2/delta)/N)^4 over delta, for N >= n and delta >= n^-2", N / N**4 / N**-2)
-    return (fourth & rare).proving(*VALUE_STARTS)
+    return (spread & fourth_power() & rare).proving(*VALUE_STARTS)
+
+
+def fourth_power(constant: int = 17) -> Verdict:
+    """P(|Z| > 2 x) <= 17 x^3 P(|Z| > x)^4 for x >= 1, by Mills' bounds x/(1 + x^2) < P(|Z| > x)/(2 phi(x)) < 1/x."""
+    x = 1 + sym("y")
+    exponents = identity({"exponents": (2 * sym("x")) ** 2 / 2 - 4 * (sym("x") ** 2 / 2)})
+    # (pi/2)^3/2 (1 + x^2)^4 / (2 x^5), and (1 + x^2)^4 < 17 x^8
+    powers = always_positive({"17 x^8 - (1 + x^2)^4": constant * x**8 - (1 + x**2) ** 4}, (), ("y",))
+    factor = at_most((flint.arb.pi() / 2) ** ball(Fraction(3, 2)) / 2, ball(1), what="17 of Mills' bounds, over 17")
+    return exponents & powers & factor
 
 
 def small_signals() -> Verdict:
@@ -190,7 +208,7 @@ def turning(lab: Laboratory) -> Verdict:
     gained = 2 * (root_half_low * (1 - Fraction(1, 100)) + sym("x")) * 4 * TURN
     late = always_positive({"w_i": gained - 2 * root_two_high * (1 + Fraction(1, 100))}, (), ("x",))
     signal = vanishing("|v_mu(0)| over beta_xi m_v^(-1/2)", BETA_MU / BETA_XI)
-    return mean_value_moves(lab) & late & signal & value_starts()
+    return mean_value_moves(lab) & late & signal & value_starts(lab)
 
 
 def settling_time(speed: Node, root_width: Node) -> Node:
@@ -266,7 +284,7 @@ def signs_align(lab: Laboratory) -> dict[str, Verdict]:
     where="Appendix E.5, bounds of T_2^2 and T_2^3 before Lemma E.2",
     origin="proof",
     parts=["T^2", "T^3"],
-    hypotheses=[*CONDITION, fine_steps, wide_values],
+    hypotheses=[*CONDITION, fine_steps, two_events, wide_values],
     uses=["E.1", "C.1", "C.4", "Beyond.starts", "Eq.14-15"],
     statement=r"T^2_{2,s,i}\le1.5T_2',\quad T^3_{2,s,i}\le\max\{T_2',2T^2_{2,s,i}\}\le3T_2',\quad T_2'=\sqrt2\beta_\xi\eta^{-1}\sigma_p^{-1}s^{-1}",
     reading="all pairs, in fact T^2 <= T^3 <= T_2', as |xi_i|_1 is near 0.798 sigma_p s; m_v >= 1521 for the reversed moves of Stage I",
@@ -310,7 +328,7 @@ def upper_for_ever(lab: Laboratory) -> Verdict:
     where="Lemma E.2",
     source="damaged",
     parts=["signs and moves", "sizes"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.1", "C.1", "C.4", "Beyond.starts", "Eq.10-12", "Eq.14-15"],
     statement=r"t\in[3T_2',T_2^+]:\ q=_{\rm sgn}k,\ \Delta q,\Delta k=\mathrm{sgn}\cdot\eta\|\xi_i\|_1;\quad t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off the overview; all pairs, for every constant C_1 in T_2^+",
@@ -326,7 +344,7 @@ def opposite_pairs(lab: Laboratory) -> dict[str, Verdict]:
     kind="inequality",
     where="Remark E.4, Eq. (21)",
     parts=["(21)", "upper bound for later times"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.2", "C.4", "Eq.8-9"],
     statement=r"t\in[12T_2',T_2^+]:\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps\ (21);\ \text{the upper bound for all later}\ t",
     reading="all pairs, those of one sign too, as the kept difference does not ask for opposite signs; the upper bound for all t >= T_2'",
@@ -343,7 +361,7 @@ def all_pairs(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.3 (1)",
     parts=["at T_2"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.4", "App.E.1-times"],
     statement=r"|\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle|,|\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle|=\Theta(T_2\eta\sigma_ps)",
     reading="all pairs, with the constants 1/2 and 2 of Eq. (21); C_1 so large that T_2 <= T_2^+ (App.E.1-times)",

@@ -13,7 +13,7 @@ from .book import NUMBERS, at_most, ball, book
 from .common_hypotheses import CONDITION, at_least, large_noise, taken
 from .common_orders import N, S, vanishing
 from .part_c_probability import split_sums
-from .part_e_settling import as_settled, fine_steps, linear_sizes, root_two_high, root_two_low
+from .part_e_settling import as_settled, fine_steps, linear_sizes, root_two_high, root_two_low, two_events, usual_delta
 from .part_e_votes import ties_are_rare
 
 enough_for_ties = at_least(
@@ -78,11 +78,11 @@ def sums(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.3 (3)",
     parts=["sums"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, enough_for_ties],
+    hypotheses=[*CONDITION, fine_steps, large_noise, usual_delta, enough_for_ties],
     uses=["E.5", "App.E.1-times"],
     same_as="E.5",
     statement=r"\text{with probability at least}\ 1-\delta:\ \Big|\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big|,\Big|\sum_i\langle w_{K,s}^{(T_2)},y_i\xi_i\rangle\Big|\ge2n\beta_\mu\ \text{for all}\ s",
-    reading="all neurons, on the events of Appendix C, for delta >= m_k n^(-1/2): at even n = m_k^4 a tied vote is likelier than n^(-1/3) (Thm.3.2-probability)",
+    reading="all neurons, on the events of Appendix C, for delta >= m_k n^(-1/2), the chance of a tied vote, where this proof ends: below it open, not refuted",
 )
 def sums_at_t2(lab: Laboratory) -> Verdict:
     """As Lemma E.5, (2) and (3); T_2 <= T_2^+ for the constants C_1 of App.E.1-times."""
@@ -116,7 +116,7 @@ def requirement(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Lemma E.5, Eq. (23)",
     parts=["(23)"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, taken("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1")],
+    hypotheses=[*CONDITION, fine_steps, two_events, large_noise, taken("a positive vote", r"|E_{s,+}|-|E_{s,-}|\ge1")],
     uses=["C.10", "E.4", "C.5", "E.5-requirement"],
     statement=r"t\in[T_2,T_2^+]:\ \sum_iq_{si},\sum_ik_{si}\ge2n\beta_\mu\ (23)",
     reading="from sums of at least -24 T_2' n eta sigma_p s at 12 T_2' (E.4) that grow by eta sigma_p s / sqrt2 in each step, Eq. (22)",

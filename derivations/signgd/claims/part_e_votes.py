@@ -54,7 +54,7 @@ def lucky(n: int, p: Fraction) -> Fraction:
     where="Lemma E.6",
     parts=["1. law of a vote", "2. ties", "3. lucky neurons"],
     hypotheses=[*CONDITION, fine_steps],
-    uses=["C.1", "C.14", "E.6-proof", "E.2", "4.2"],
+    uses=["C.1", "C.14", "E.6-proof", "E.2", "4.2", "App.E.1-times"],
     statement=r"X_{s,i}=\pm1\ \text{with probability}\ \tfrac12;\ P(|E_{s,+}|=|E_{s,-}|)=O(n^{-1/2});\ P(X_{s,i}>0,\textstyle\sum_iX_{s,i}>0)\ge\tfrac14-O(n^{-1/2})",
     reading="given mu_s votes are independent with one p (norms averaged), for -mu_s with 1 - p; 2. given the events of Appendix C, whose delta may exceed n^(-1/2)",
 )

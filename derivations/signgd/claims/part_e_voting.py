@@ -35,7 +35,7 @@ from .common_orders import (
 )
 from .part_d_recursion import derived_shares
 from .part_e_bounds import signals_bounded
-from .part_e_settling import TINY, as_settled, fine_steps, root_half_low, untied, upper_for_ever
+from .part_e_settling import TINY, as_settled, fine_steps, root_half_low, two_events, untied, upper_for_ever
 from .part_e_sums import sums_from_t2
 
 POWER = (
@@ -74,8 +74,8 @@ def going_on(lab: Laboratory) -> Verdict:
     where="Lemma E.9",
     source="damaged",
     parts=["signs and moves", "sizes"],
-    hypotheses=[*CONDITION, fine_steps],
-    uses=["E.4", "Eq.10-12", "C.4"],
+    hypotheses=[*CONDITION, fine_steps, two_events],
+    uses=["E.4", "Eq.10-12", "C.4", "App.E.1-times"],
     statement=r"t\in[T_2,T_3^+]:\ q=_{\rm sgn}k,\ \text{both grow by}\ \eta\|\xi_i\|_1,\ \tfrac12t\eta\sigma_ps\le|q_{si}|,|k_{si}|\le2t\eta\sigma_ps",
     reading="the first display is lost in the text at hand and read off its proof; for every constant C_2 in T_3^+, without Lemma E.14",
 )
@@ -91,7 +91,7 @@ def noise_goes_on(lab: Laboratory) -> dict[str, Verdict]:
     kind="inequality",
     where="Remark E.10, with Eq. (22)",
     parts=["sums"],
-    hypotheses=[*CONDITION, fine_steps],
+    hypotheses=[*CONDITION, fine_steps, two_events],
     uses=["E.9", "E.5"],
     statement=r"\sum_i\langle w_{Q,s}^{(t)},y_i\xi_i\rangle,\ \sum_i\langle w_{K,s}^{(t)},y_i\xi_i\rangle\ \text{keep their dynamics on}\ [T_2,T_3^+]",
     reading="both sums of every neuron move by eta times the vote of T_2 in each step",
@@ -174,7 +174,7 @@ def voting(lab: Laboratory) -> Verdict:
     kind="inequality",
     where="Lemma E.11",
     parts=["both displays"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    hypotheses=[*CONDITION, fine_steps, two_events, large_noise, untied],
     uses=["E.5", "E.9", "E.10", "Eq.14-15", "Beyond.recursion", "E.11-weights"],
     repairs=["E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
@@ -192,7 +192,7 @@ def vote_decides(lab: Laboratory) -> Verdict:
     main=True,
     where="Lemma 4.4 (1)",
     parts=["both displays"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    hypotheses=[*CONDITION, fine_steps, two_events, large_noise, untied],
     uses=["E.11", "E.10"],
     same_as="E.11",
     statement=r"t\in[T_2,T_3]:\ \mathrm{sgn}\,\Delta q_{s\mu}=\mathrm{sgn}\sum_ik_{si},\ \mathrm{sgn}\,\Delta k_{s\mu}=-\mathrm{sgn}\sum_iq_{si}",
@@ -209,7 +209,7 @@ def majority(lab: Laboratory) -> Verdict:
     kind="inequality",
     where="Lemma E.12, Eq. (24) and (25)",
     parts=["(24)", "(25)"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    hypotheses=[*CONDITION, fine_steps, two_events, large_noise, untied],
     uses=["E.11", "E.13", "Eq.8-9"],
     statement=r"t\in[T_3,T_3^+]:\ \tfrac12t\eta\|\mu\|\le\varsigma_sq_{s\mu}\le\tfrac43t\eta\|\mu\|\ (24),\ -\tfrac43t\eta\|\mu\|\le\varsigma_sk_{s\mu}\le-\tfrac12t\eta\|\mu\|\ (25)",
     reading="with the directions of Lemma E.11, for T_2 <= T_3/12; T_2/T_3 is of the order n s^(-1/2)",
@@ -234,7 +234,7 @@ def signals_linear(lab: Laboratory) -> dict[str, Verdict]:
     main=True,
     where="Lemma 4.4 (2)",
     parts=["both displays"],
-    hypotheses=[*CONDITION, fine_steps, large_noise, untied],
+    hypotheses=[*CONDITION, fine_steps, two_events, large_noise, untied],
     uses=["E.11", "E.12"],
     statement=r"\langle w_{Q,s}^{(T_3)},\mu\rangle=\mathrm{sgn}\Big(\sum_iq_{si}\Big)\Theta(T_3\eta\|\mu\|),\ \langle w_{K,s}^{(T_3)},\mu\rangle=-\mathrm{sgn}(\cdot)\Theta(T_3\eta\|\mu\|)",
     reading="all neurons, with the constants 1/2 and 4/3 of Eq. (24) and (25)",

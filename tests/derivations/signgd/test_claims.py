@@ -16,12 +16,14 @@ from derivations.signgd.claims import book
 from derivations.signgd.claims import common_path as path
 from derivations.signgd.claims import part_b_experiments as experiments
 from derivations.signgd.claims.book import signed
-from derivations.signgd.claims.common_hypotheses import CONDITION
+from derivations.signgd.claims.common_hypotheses import CONDITION, after_stage_one
 from derivations.signgd.claims.common_orders import MEASURED
 from derivations.signgd.claims.common_reasons import TRIED_FOR
 from derivations.signgd.claims.part_c_probability import disjoint_probability
 from derivations.signgd.claims.part_c_small_values import cone_probability
 from derivations.signgd.claims.part_d_recursion import recursion_formula
+from derivations.signgd.claims.part_e_settling import two_events, usual_delta
+from derivations.signgd.claims.part_e_sums import enough_for_ties
 from derivations.signgd.claims.part_e_votes import lucky, tie
 from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.special import one_sample, recursion, stages, toy_network, watched_runs
@@ -262,6 +264,7 @@ def test_what_holds_by_proof_over_a_measured_lemma_takes_it_for_granted() -> Non
     holding = {c.id for c in book if c.judged and EXPECTED[c.id][0] == "holds" and EXPECTED[c.id][1] != M}
     own = {id for id in holding if book[id].origin in ("statement", "proof")}
     assert {id for id in own if measured_below(id)} <= GIVEN
+    assert all(measured_below(id) for id in GIVEN)
 
 
 GIVEN = {
@@ -273,6 +276,15 @@ GIVEN = {
     "Eq.46-49-growth",
     "Eq.49",
 }
+
+
+def test_claims_by_settled_pairs_list_the_events_that_are_not_printed() -> None:
+    """But for statements with a probability, which counts these events."""
+    early = "Sec.E.5-times E.2 E.4 4.3(1) Eq.23 E.9 E.10 E.11 4.4(1) E.12 4.4(2)"
+    later = "IV.a-DEF IV.a-A Eq.37 Eq.32 E.33-proof IV.b-signs"
+    assert {c.id for c in book if two_events in c.hypotheses} == {*early.split(), *later.split()}
+    assert {usual_delta, enough_for_ties} <= set(book["4.3(3)"].hypotheses)
+    assert after_stage_one in book["Eq.49"].hypotheses
 
 
 def test_no_proof_or_certificate_of_the_paper_is_one_of_an_instance(exact) -> None:
@@ -293,6 +305,12 @@ def test_a_certificate_says_which_measured_lemma_it_takes_for_granted(exact) -> 
         return [*own, *(fact for part in verdict.parts.values() for fact in assumed(part))]
 
     assert {o.claim.id for o in exact if any(MEASURED in fact for fact in assumed(o.verdict))} == GIVEN
+
+
+@pytest.mark.parametrize("id", ["E.33-proof", "Eq.49"])
+def test_what_fails_by_moves_is_not_refuted_where_they_are_broken(id: str) -> None:
+    """Queries that move backwards break the premise, which is no witness against what is printed."""
+    assert book[id].check(Laboratory("queries")).as_stated == "undecided"
 
 
 def test_measured_claims_say_what_is_missing_for_a_proof() -> None:

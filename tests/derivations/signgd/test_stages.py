@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -15,7 +16,15 @@ import pytest
 import sympy as sp
 
 from derivations.signgd import PAPER, compare, dynamics
-from derivations.signgd.claims.part_e_settling import crossings, few_passages, kept_apart
+from derivations.signgd.claims.part_e_settling import (
+    apart,
+    crossings,
+    few_passages,
+    fourth_power,
+    kept_apart,
+    value_starts,
+)
+from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.setting import Case, published, regime
 from derivations.signgd.special import (
     mean_field,
@@ -219,7 +228,19 @@ def test_the_larger_of_a_pair_decides_it_whatever_the_signals_do() -> None:
 def test_a_value_rarely_starts_above_twice_its_level() -> None:
     """Tails at twice a level are of the order of the fourth power, up to its third power (events of Lemma 4.2)."""
     for x in np.linspace(1, 12, 45):
-        assert math.erfc(math.sqrt(2) * x) <= 2 * (1 + x) ** 3 * math.erfc(x / math.sqrt(2)) ** 4
+        assert math.erfc(math.sqrt(2) * x) <= 17 * x**3 * math.erfc(x / math.sqrt(2)) ** 4
+    assert fourth_power().as_stated == "holds" and fourth_power(15).as_stated != "holds"
+
+
+def test_starts_are_decided_from_derived_variances() -> None:
+    """Values whose variance is above 2/m_v of that of a row are noticed, and starts of a size that beta_xi has not."""
+
+    class Wide(Laboratory):
+        def variances(self) -> dict[str, Fraction]:
+            return super().variances() | {"v_xi": Fraction(2)}
+
+    assert value_starts(Laboratory()).as_stated == apart(Laboratory()).as_stated == "holds"
+    assert value_starts(Wide()).as_stated == apart(Laboratory("start")).as_stated == "fails"
 
 
 def test_a_difference_is_kept_by_half_of_its_bound_and_no_less() -> None:
