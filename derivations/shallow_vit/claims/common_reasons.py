@@ -26,10 +26,7 @@ TRIED = {
     "Eq.133-135": "(133) is proved; tried for (134): w'v_2 <= w'v_1 holds at the start for lucky neurons in the mean, by symmetry; its growth follows the 21 equations in numbers; "
     "(135): no power of B, exactly, and a ratio that is not zero, in runs",
     "Eq.149-150": "tried for p_n(t) >= p_n(0): the sign of G_11 is that of a sum over random neurons at the first steps, and both signs occur; later it is that of the output, in runs",
-    "Eq.49-50": "tried: k(l) is a mean of G_11 over samples, whose sign at the first steps is random; for large t it follows the output, which was measured; that keys of both patterns "
-    "differ needs a start that is not symmetric, which random starts are",
-    "Eq.51-53": "(51), (52) by proof; tried for (53): both growths are sums of C_ij w_i over the same neurons, with C of their own pattern; at one step from a small start neurons of one gate "
-    "pattern are alike, and the sums differ by the neurons of both signs, whose share at T was measured",
+    "Eq.49-50": "tried: k(l) is a mean of G_11 over samples, whose sign at the first steps is random; for large t it follows the output, which was measured",
     "Eq.214": "tried: the mean direction of lucky neurons is exact (Eq.210-218), and among many neurons some are nearly orthogonal to V; that one of them disagrees with the sum at "
     "m = 1000 is a probability, which was counted over starts",
     "Prop.2": "level: by certificate, given that training ends at eta T = Theta(1), which is measured: a lower bound of dF/dt needs the share of living neurons; all queries: proved; "

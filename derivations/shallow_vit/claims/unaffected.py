@@ -90,8 +90,7 @@ REASONS = (
     (
         "weight scale linear hinge neurons tokens nuisance start",
         "Eq.49-50",
-        "one K for both patterns is refuted by any difference of their keys, and random starts are not symmetric in them; that "
-        "part decides the whole",
+        "the sign at alpha_# = 0.4 is left open on every system, and that decides the whole where keys grow at alpha_# = 1/20",
     ),
     (
         "scale hinge neurons nuisance start tokens",
