@@ -54,7 +54,7 @@ EXPECTED = {
     "P1-iterations": ("undecided", M),
     "Fig.1b": ("undecided", M),
     "Fig.5": ("holds", M),
-    "Prop.2-pruning": ("fails", M),
+    "Prop.2-pruning": ("holds", M),
     "Eq.16-20": ("holds", P),
     "Eq.21": ("holds", P),
     "Eq.83": ("holds", P),
