@@ -310,7 +310,7 @@ def _keys(run: Run) -> dict[str, float]:
         "least late growth of keys": float((np.diff(late, axis=0) / late[:-1]).min()),
         "least late key": float(late.min()),
         "longest late key": float(late.max()),
-        "pull of other queries": min(
+        "pull of other queries": max(
             float(run.made[k].G[0, 1:].sum() / run.made[k].G[0, 0]) for k in (end // 2, end - 1)
         ),
     }

@@ -95,7 +95,7 @@ REASONS = (
     (
         "scale hinge neurons nuisance start tokens",
         "Eq.162-170",
-        "the part on Q against K decides the whole; seen in runs at alpha_# = 1/20, not proved: other queries turn to pattern 1",
+        "the sign at alpha_# = 0.4 is left open on every system, and that decides the whole where keys grow at alpha_# = 1/20",
     ),
     (
         "weight scale linear hinge keys neurons nuisance start tokens",
