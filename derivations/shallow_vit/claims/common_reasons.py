@@ -25,6 +25,8 @@ TRIED = {
     "Eq.117-120": "that no power of B can occur is exact; that an unlucky neuron moves late in a run needs one that is revived, seen in runs",
     "Eq.133-135": "(133) is proved; tried for (134): w'v_2 <= w'v_1 holds at the start for lucky neurons in the mean, by symmetry; its growth follows the 21 equations in numbers; "
     "(135): no power of B, exactly, and a ratio that is not zero, in runs",
+    "Eq.155-158": "(155) by proof; tried for (158): the factor beside the share of the queries is a covariance under attention summed over samples of both classes and over neurons, "
+    "whose sign at the first steps is random",
     "Eq.149-150": "tried for p_n(t) >= p_n(0): the sign of G_11 is that of a sum over random neurons at the first steps, and both signs occur; later it is that of the output, in runs",
     "Eq.49-50": "tried: k(l) is a mean of G_11 over samples, whose sign at the first steps is random; for large t it follows the output, which was measured",
     "Eq.214": "tried: the mean direction of lucky neurons is exact (Eq.210-218), and among many neurons some are nearly orthogonal to V; that one of them disagrees with the sum at "

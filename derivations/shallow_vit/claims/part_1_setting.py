@@ -178,8 +178,8 @@ def width(lab: Laboratory) -> Verdict:
     hypotheses=(),
     fault="misprint",
     cause="scale-of-start",
-    statement=r"W_Q^{(0)}=W_K^{(0)}=\delta^2I/c_0^2,\quad W_V^{(0)}=\sigma^2U/c_0^2\ \text{satisfy Assumption 1}",
-    reading="the printed scales at c_0 = 0.01, delta = 0.2, sigma = 0.1 must have norm at most 1, as in Assumption 1",
+    statement=r"W_Q^{(0)}=W_Q^{(0)}=\delta^2I/c_0^2,\quad W_V^{(0)}=\sigma^2U/c_0^2",
+    reading="would fail if the scales are as extracted: at c_0 = 0.01, delta = 0.2, sigma = 0.1 norms are above 1, that of Assumption 1",
 )
 def initial_of_experiments(lab: Laboratory) -> Verdict:
     """Exact norms.

@@ -185,7 +185,7 @@ def comparison_equation(lab: Laboratory) -> dict[str, Verdict]:
     parts=["integral"],
     hypotheses=(),
     fault="proof",
-    cause="width-of-a-Gaussian",
+    cause="lost-eta",
     statement=r"\int_{-\infty}^\infty e^{-cu^2}du=\sqrt{2\pi}/c=\Theta(\eta^{-1}),\quad c\propto\eta;\qquad C_0=\xi(1-\Theta(\eta^{-1}))\ (107)",
     reading="the Gaussian integral as a function of its exponent c, which is proportional to eta",
 )
@@ -218,7 +218,7 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
     return printed.correcting(
         r"\sqrt{\pi/c}:\ \Theta(\eta^{-1/2})\text{ for }c\propto\eta,\ \Theta(\eta^{-1})\text{ for the corrected }c\propto\eta^2",
         fixed,
-        "the width of a Gaussian is c^{-1/2}; from minus infinity it makes C_0 < 0, so that (108) does not follow",
+        "with the factor eta that was lost the order is the printed one; the width of a Gaussian is c^{-1/2}; from minus infinity it makes C_0 < 0, so that (108) does not follow",
     )
 
 

@@ -165,8 +165,8 @@ def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(),
     fault="proof",
     cause="dropped-sigma",
-    statement=r"(152)\ e^{-(\delta+\tau)}(1-\sigma-\tau)\big(\alpha_*-\sqrt{\tfrac{\log B}B}-\sigma-\tau\big)\ge\sqrt{\tfrac{\log B}B}+\alpha_\#\ \text{follows from}\ (153),\ B\ge\Omega(1)",
-    reading="as Theorem 1 uses it: only (8), that is (153), is assumed, so that it must give (152); B to infinity",
+    statement=r"(152)\ e^{-(\delta+\tau)}(1-\sigma-\tau)\big(\alpha_*-\sqrt{\tfrac{\log B}B}-\sigma-\tau\big)\ge\sqrt{\tfrac{\log B}B}+\alpha_\#;\quad\text{hence}\ (153)\ \text{if}\ B\ge\Omega(1)",
+    reading="(153) replaces (152) as the sufficient condition for (148), as Theorem 1 uses it with (8); that (152) gives (153) is right; B to infinity",
 )
 def from_152(lab: Laboratory) -> Verdict:
     """(152) where (153) is an equality.
