@@ -16,7 +16,7 @@ TRIED = {
     "Eq.92": "that no power of B can occur is exact; that the noise term is not zero in the middle of a run is generic and was measured",
     "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the share of the "
     "corrected form, were measured",
-    "Eq.55-59": "(56) to (58) by proof or certificate; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
+    "Eq.55-59": "(56), (57) by proof; tried for (58): both sides are sums over neurons of their own gates, compared in runs; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
     "Eq.162-170": "K and Q are exact with any overlap; tried for a bound of the pull of other queries: nuisance queries turn to pattern 1 where the output rewards it, which is an "
     "average over samples whose sign at the first steps is random; later it was measured",
     "Eq.60": "tried: K = eta G_11 and G_11 is a covariance under attention, bounded above by proof (common_motion); the lower bound needs w'v_1 - w'v_j > 0 along the "

@@ -103,10 +103,6 @@ ELSEWHERE = (
 )
 
 
-PULLED_BACK = (
-    "with one a_i for all positions lucky neurons are also active on pattern 1 queries of - samples, which pull keys and queries of pattern 1 back; (8) does not say that label-relevant "
-    "queries outweigh them"
-)
 #: nearly as many confusion as label-relevant tokens, which (8) allows without errors; a gap of 0.1 takes long, so steps are larger
 CONFUSED = replace(MAIN, m=200, xi=200**-0.5, alpha_c=0.4, eta=0.3)
 

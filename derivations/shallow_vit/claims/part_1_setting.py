@@ -12,6 +12,7 @@ from odesys import (
     ONE,
     Evidence,
     Verdict,
+    Witness,
     always_positive,
     as_ball,
     certified,
@@ -192,7 +193,13 @@ def initial_of_experiments(lab: Laboratory) -> Verdict:
     printed = (
         certified()
         if max(norms.values()) <= 1
-        else refuted({name: str(x) for name, x in norms.items()}, Evidence.PROOF)
+        else refuted(
+            Witness(
+                f"at c_0 = 0.01, delta = 0.2, sigma = 0.1 the norm of W_Q is {norms['W_Q']} and that of W_V is {norms['W_V']}",
+                {},
+            ),
+            Evidence.PROOF,
+        )
     )
     d, gap = sym("delta"), sym("gap")
     fixed = always_positive({"1 - norm at c_0 = delta + gap": ONE - d**2 / (d + gap) ** 2}, positive=("delta", "gap"))

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from odesys import (
+    FAILS,
     HOLDS,
     ONE,
     ZERO,
@@ -162,6 +163,11 @@ def update_of_query(lab: Laboratory) -> Verdict:
     )
     grown = new / sym("k1")
     printed = equal({"(185), squared": (grown * grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta"))
+    if printed.as_stated == FAILS:
+        printed = printed.witnessed(
+            "for every K > 0 (141) multiplies the length of q_1 by 1 + K, and (185) by its root: at K = 1 by 2 and by 1.414",
+            {},
+        )
     return printed.correcting(
         r"q_1(t+1)=(1+K)q_1(t),\quad\|q_1\|^2\ \text{is multiplied by}\ (1+K)^2",
         equal({"(141)": (grown, 1 + G)}, positive=(*POSITIVE, "k1", "eta")),

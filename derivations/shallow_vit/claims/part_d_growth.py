@@ -200,15 +200,14 @@ def gaussian_integral(lab: Laboratory) -> Verdict:
         value = flint.acb.integral(lambda z, _: (-z * z).exp(), flint.acb(-12), flint.acb(12)).real
         root, printed_value = flint.arb.pi().sqrt(), (2 * flint.arb.pi()).sqrt()
         close, wrong = bool(abs(value - root) < 1e-20), bool(abs(value - printed_value) > as_ball(Fraction(1, 2)))
-    printed = decided(
-        not wrong, {"c": 1, "integral": float(value), "printed": float(printed_value)}, Evidence.CERTIFICATE
-    )
     k, small = sym("k"), sym("h")  # eta = 1/h
     integral = graph.sqrt(sym("pi") / sym("c"))
     order = {
         name: power(graph.substitute([integral], {sym("c"): choice})[0], "h")
         for name, choice in (("eta", k / small), ("eta^2", k / small**2))
     }
+    sentence = "for c = k eta and eta to 0 the integral is sqrt(pi/c), of the order eta^(-1/2), while the right side is of the order eta^(-1)"
+    printed = decided(not wrong and order["eta"] == 1, Witness(sentence, {}), Evidence.CERTIFICATE)
     fixed = decided(
         close and order["eta"] == Fraction(1, 2) and order["eta^2"] == 1,
         order,
