@@ -309,7 +309,7 @@ def queries_of_nuisance(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=THEOREM_1,
     fault="proof",
     cause="lost-eta",
-    statement=r"-\eta\sum_bw_i^{(b)}\sum_{j\in\mathcal W}V_jw_j^{(b)\top}\gtrsim\eta m\tfrac1{2B}\sum_b\sum_{n\in\mathcal B_+}\frac{|S_1|}{a|S|}p_n(b)\Big(\xi\frac{\eta t^2}4\frac{|S_1|^2m}{|S|^2a^2}p_n\Big)^2",
+    statement=r"-\eta\sum_bw_i^{(b)}\sum_{j\in\mathcal W}V_jw_j^{(b)\top}\gtrsim\eta m\tfrac1{2B}\sum_b\sum_{n\in\mathcal B_+}\frac{|S_1|}{a|S|}p_n(b)\Big(\xi\frac{\eta(t+1)^2}4\frac{|S_1|^2m}{|S|^2a^2}p_n\Big)^2",
     reading="at T of (10), any hidden constants, eta to 0 with all else fixed",
 )
 def growth_seen(lab: Laboratory) -> Verdict:
