@@ -296,7 +296,7 @@ def _ei_inverse(s: int) -> flint.arb:
     parts=["(64)", "(65)"],
     hypotheses=THEOREM_1,
     statement=r"p_n(T)\gtrsim\frac{T^C}{T^C+\frac{1-\alpha}\alpha}\ge1-\Theta(\eta^C),\qquad\phi_n(T)(|S^n|-|S_1^n|)\le\eta^C\ \text{for some large }C",
-    reading="every C > 0 and eta T = Theta(1), as before (60), or T of (10), eta to 0 with all else fixed; given (63) it would follow",
+    reading="the step from (63) is right, (63) is not: every C > 0 and eta T = Theta(1), or T of (10), eta to 0 with all else fixed",
 )
 def level_of_attention(lab: Laboratory) -> dict[str, Verdict]:
     """Logits are bounded free of eta while eta T is, so one minus the attention stays above a constant.
