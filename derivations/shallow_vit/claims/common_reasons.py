@@ -16,8 +16,8 @@ TRIED = {
     "Eq.92": "that no power of B can occur is exact; that the noise term is not zero in the middle of a run is generic and was measured",
     "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the share of the "
     "corrected form, were measured",
-    "Eq.55-59": "(56) to (58) by proof or certificate; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
-    "Eq.162-170": "K and Q are exact with any overlap; tried for the sign of the sum over other queries: nuisance queries turn to pattern 1 where the output rewards it, which is an "
+    "Eq.55-59": "(56), (57) by proof; tried for (58): both sides are sums over neurons of their own gates, compared in runs; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
+    "Eq.162-170": "K and Q are exact with any overlap; tried for a bound of the pull of other queries: nuisance queries turn to pattern 1 where the output rewards it, which is an "
     "average over samples whose sign at the first steps is random; later it was measured",
     "Eq.60": "tried: K = eta G_11 and G_11 is a covariance under attention, bounded above by proof (common_motion); the lower bound needs w'v_1 - w'v_j > 0 along the "
     "run, which the 21 equations give in numbers, not in closed form",
@@ -25,11 +25,10 @@ TRIED = {
     "Eq.117-120": "that no power of B can occur is exact; that an unlucky neuron moves late in a run needs one that is revived, seen in runs",
     "Eq.133-135": "(133) is proved; tried for (134): w'v_2 <= w'v_1 holds at the start for lucky neurons in the mean, by symmetry; its growth follows the 21 equations in numbers; "
     "(135): no power of B, exactly, and a ratio that is not zero, in runs",
+    "Eq.155-158": "(155) by proof; tried for (158): the factor beside the share of the queries is a covariance under attention summed over samples of both classes and over neurons, "
+    "whose sign at the first steps is random",
     "Eq.149-150": "tried for p_n(t) >= p_n(0): the sign of G_11 is that of a sum over random neurons at the first steps, and both signs occur; later it is that of the output, in runs",
-    "Eq.49-50": "tried: k(l) is a mean of G_11 over samples, whose sign at the first steps is random; for large t it follows the output, which was measured; that keys of both patterns "
-    "differ needs a start that is not symmetric, which random starts are",
-    "Eq.51-53": "(51), (52) by proof; tried for (53): both growths are sums of C_ij w_i over the same neurons, with C of their own pattern; at one step from a small start neurons of one gate "
-    "pattern are alike, and the sums differ by the neurons of both signs, whose share at T was measured",
+    "Eq.49-50": "tried: k(l) is a mean of G_11 over samples, whose sign at the first steps is random; for large t it follows the output, which was measured",
     "Eq.214": "tried: the mean direction of lucky neurons is exact (Eq.210-218), and among many neurons some are nearly orthogonal to V; that one of them disagrees with the sum at "
     "m = 1000 is a probability, which was counted over starts",
     "Prop.2": "level: by certificate, given that training ends at eta T = Theta(1), which is measured: a lower bound of dF/dt needs the share of living neurons; all queries: proved; "

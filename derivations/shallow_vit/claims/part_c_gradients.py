@@ -173,7 +173,7 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     fault="misprint",
     cause="hinge-indicator",
     statement=r"(83),(125),(161),(189)\ \text{at the }t\text{-th iteration}",
-    reading="as printed, without the indicator of the hinge loss, at any time",
+    reading="after a margin is reached: as printed, without the indicator of the hinge loss; before it they are right",
 )
 def after_the_margin(lab: Laboratory) -> Verdict:
     """Loss gates as symbols h1, h2: they are the indicators, and all rates are linear in them.

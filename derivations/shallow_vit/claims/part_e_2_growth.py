@@ -25,7 +25,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import NUMBERS, PRINTED, THEOREM_1, b, c, claim
 from .common_motion import STEPS, TIME, too_slow
-from .common_seeds import CONFUSED, PULLED_BACK, in_every_run, of_confused
+from .common_seeds import CONFUSED, either_way, in_every_run, of_confused
 from .part_e_2_softmax import n, w
 
 
@@ -122,7 +122,7 @@ def chain_of_130(lab: Laboratory) -> Verdict:
     parts=["later", "start", "level"],
     hypotheses=(),
     statement=r"1\ge p_n(t)\ge p_n(0)=\Theta\Big(\frac{|S_1|e^{-\epsilon}}{|S_1|e^{-\epsilon}+|S|-|S_1|}\Big)\ge\Theta(e^{-\epsilon})",
-    reading="|S| read for the second |S_1|; p_n(t) for large t, alpha_# = 0.4, one a_i for all positions; the last constant free of alpha, as (152) uses it",
+    reading="if |S| is meant by the second |S_1|; p_n(t) for large t, alpha_# = 0.4, one a_i for all positions; the last constant free of alpha, as (152) uses it",
 )
 def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
     """p_n(0) with |q_1(0)| = 1 is above alpha e^{-eps}, and above the expression in Theta, below e times it."""
@@ -137,18 +137,16 @@ def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
         {"p_n(0) - alpha e^{-eps}": p - alpha / (x * (alpha + rest))}, positive=positive, nonnegative=nonnegative
     )
     ((small, _),) = leading_orders(graph.substitute([p], {alpha: 1 / n, rest: 1 - 1 / n}), "n")
-    sentence = "as alpha tends to 0, with any errors, p_n(0) is of the order alpha, as (78) says, while the right side is a constant"
+    sentence = "if |S| is meant by the second |S_1|: as alpha tends to 0, with any errors, p_n(0) is of the order alpha, as (78) says, while the right side is a constant"
     what = "p_n(t) >= p_n(0) at some time of the second half"
     confused = in_every_run(lab, what, lambda f: f["longest late key"] >= 1, of_confused, CONFUSED)
     grown = in_every_run(lab, "p_n(t) >= p_n(0) in the second half of the run", lambda f: f["least late key"] >= 1)
     return {
-        "later": confused.correcting(
-            r"\alpha_\#=\tfrac1{20}:\ p_n(t)\ge p_n(0)\text{ for large }t", grown, PULLED_BACK
-        ).blaming("proof", "queries-of-confusion"),
+        "later": grown & either_way(confused),
         "start": always_positive(rows, positive=positive, nonnegative=nonnegative).with_constants(constant="e"),
         "level": decided(small == 0, Witness(sentence, {}))
         .correcting(r"p_n(0)\ge\alpha_*e^{-\epsilon}", level, "the fraction in Theta is of the order alpha, not 1")
-        .blaming("proof", "power-of-alpha"),
+        .blaming("proof", "level-of-p"),
     }
 
 
@@ -165,8 +163,8 @@ def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=(),
     fault="proof",
     cause="dropped-sigma",
-    statement=r"(152)\ e^{-(\delta+\tau)}(1-\sigma-\tau)\big(\alpha_*-\sqrt{\tfrac{\log B}B}-\sigma-\tau\big)\ge\sqrt{\tfrac{\log B}B}+\alpha_\#\ \text{follows from}\ (153),\ B\ge\Omega(1)",
-    reading="as Theorem 1 uses it: only (8), that is (153), is assumed, so that it must give (152); B to infinity",
+    statement=r"(152)\ e^{-(\delta+\tau)}(1-\sigma-\tau)\big(\alpha_*-\sqrt{\tfrac{\log B}B}-\sigma-\tau\big)\ge\sqrt{\tfrac{\log B}B}+\alpha_\#;\quad\text{hence}\ (153)\ \text{if}\ B\ge\Omega(1)",
+    reading="(153) replaces (152) as the sufficient condition for (148), as Theorem 1 uses it with (8); that (152) gives (153) is right; B to infinity",
 )
 def from_152(lab: Laboratory) -> Verdict:
     """(152) where (153) is an equality.
