@@ -13,11 +13,14 @@ import sympy as sp
 
 from derivations.signgd import PAPER
 from derivations.signgd.claims import common_orders as orders
+from derivations.signgd.claims.part_e_bounds import start_logarithm
+from derivations.signgd.claims.part_e_values import width_pays
 from derivations.signgd.setting import SUPPORTS, Case
 from derivations.signgd.special import formulas, network, recursion
 from derivations.signgd.special.formulas import M_K, M_V, PATCHES, QUERY, A, D, Definition, K, N
 from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.training_sets import make
+from odesys.verdicts import certified, decided
 
 Table = dict[sp.Expr, Any]
 
@@ -166,3 +169,22 @@ def test_orders_follow_from_the_definitions_of_times_and_starts() -> None:
         assert unbounded.bounded() is None and orders.vanishing("it", unbounded).as_stated == "fails"
     assert orders.vanishing("T_2/T_3", orders.T_2 / orders.T_3).as_stated == "holds"
     assert orders.vanishing("T_3/T_2", orders.T_3 / orders.T_2).as_stated == "fails"
+
+
+def test_kappa_alone_vanishes_where_its_logarithms_are_bounded() -> None:
+    """kappa may tend to 0 more slowly than every logarithm: what is left out has to be bounded, by a proof."""
+    kappa = orders.SIGMA_0 * orders.SIGMA_P * orders.S * orders.M_K**orders.HALF
+    assert kappa.bounded() == (0, 0, 1)
+    assert orders.vanishing("kappa", kappa).as_stated == "fails"
+    assert orders.vanishing("kappa", kappa, decided(False, {"logarithms": "unbounded"})).as_stated == "fails"
+    assert orders.vanishing("one", orders.ONE, certified()).as_stated == "fails"
+    assert orders.vanishing("n kappa", orders.N * kappa, certified()).as_stated == "fails"
+    for bounded in (start_logarithm(), width_pays()):
+        assert orders.vanishing("kappa", kappa, bounded).as_stated == "holds"
+
+
+def test_t_4_has_its_logarithm_which_no_power_of_n_bounds() -> None:
+    """m_k |q_mu| |k_i| at T_4 is log(sigma_p s)^2 / (sigma_p s); the logarithm alone is not bounded by n."""
+    assert (orders.M_K * orders.T_4**2 * orders.ETA * orders.STEP).sigma_p == Fraction(-3, 4)
+    logarithm = orders.T_4 / orders.T_4_LEAST
+    assert logarithm.bounded() is None and orders.vanishing("log / n^9", logarithm / orders.N**9).as_stated == "fails"
