@@ -123,6 +123,10 @@ from .expr.graph import ZERO as ZERO
 from .expr.graph import Node as Node
 from .expr.graph import num as num
 from .expr.graph import sym as sym
+from .expr.indexed import IndexedSum as IndexedSum
+from .expr.indexed import IndexedSystem as IndexedSystem
+from .expr.indexed import Member as Member
+from .expr.indexed import every_member as every_member
 from .expr.sympy_bridge import from_sympy as from_sympy
 from .expr.sympy_bridge import to_sympy as to_sympy
 from .expr.system import State as State
@@ -238,6 +242,7 @@ from .sentences import say_witness as say_witness
 from .terminal import Progress as Progress
 from .terminal import progress_bar as progress_bar
 from .terminal import silent as silent
+from .tex.indexed import indexed_lines as indexed_lines
 from .verdicts import FAILS as FAILS
 from .verdicts import HOLDS as HOLDS
 from .verdicts import UNDECIDED as UNDECIDED

@@ -17,6 +17,7 @@ from typing import Any
 from odesys import (
     Data,
     Expr,
+    IndexedSystem,
     Node,
     OpaqueSoftmax,
     PinnedVectors,
@@ -260,8 +261,12 @@ def saddle() -> System:
     return System.from_equations({"A": rows[0], "B": rows[1]}, parameters=["l1"], tex={"l1": r"\|\xi\|_1"})
 
 
-def named_system(name: str, parameters: Mapping[str, Any]) -> System:
-    """A system for the command line, with `written` samples and neurons: the form is the same for all numbers."""
+def named_system(name: str, parameters: Mapping[str, Any]) -> System | IndexedSystem:
+    """A system for the command line, with `written` samples and neurons, or with indices for every number of them."""
+    if "symbol" in (parameters["n"], parameters["m_k"]):
+        from .special import general_step
+
+        return general_step.size_free(name)
     size = parameters["written"]
     if name == "saddle":
         return saddle()

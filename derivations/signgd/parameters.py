@@ -7,10 +7,10 @@ from odesys import Parameter
 DISJOINT, RANDOM, EVERYWHERE = 0, 1, 2
 
 PARAMETERS = (
-    Parameter("n", 10, "training samples, classes balanced", int, low=1, high=10**6),
+    Parameter("n", 10, "training samples, classes balanced", int, low=1, high=10**6, words=("symbol",)),
     Parameter("s", 40, "sparsity: coordinates of a noise patch", int, low=1, high=10**8),
     Parameter("d", 1001, "dimension of the patches", int, low=2, high=10**12),
-    Parameter("m_k", 24, "neurons of queries and keys", int, low=1, high=10**6),
+    Parameter("m_k", 24, "neurons of queries and keys", int, low=1, high=10**6, words=("symbol",)),
     Parameter("m_v", 10, "neurons of the values, for each of the two classes", int, low=1, high=10**6),
     Parameter("sigma_p", 0.0, "standard deviation of noise coordinates; 0 stands for 2 / sqrt(s)", float, low=0),
     Parameter(

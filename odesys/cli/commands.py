@@ -41,6 +41,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..expr.indexed import IndexedSystem
     from ..expr.system import System
     from ..papers.paper import Paper, Simulation
 
@@ -215,10 +216,13 @@ def _show_sizes(word: str, chosen: Paper, parameters: Mapping[str, Any]) -> None
     print_sizes(chosen, word, sizes)
 
 
-def _write_system(system: System, form: Format, document: bool) -> str:
+def _write_system(system: System | IndexedSystem, form: Format, document: bool) -> str:
+    from ..expr.indexed import IndexedSystem
     from ..jit import serialise
     from ..tex import latex
 
+    if isinstance(system, IndexedSystem):
+        return _write_indexed(system, form, document)
     writers = {
         Format.text: latex.system_text,
         Format.mathml: latex.system_mathml,
@@ -226,6 +230,19 @@ def _write_system(system: System, form: Format, document: bool) -> str:
         Format.python: serialise.system_to_python,
     }
     return latex.system_latex(system, document=document) if form == Format.latex else writers[form](system)
+
+
+def _write_indexed(system: IndexedSystem, form: Format, document: bool) -> str:
+    from ..tex import indexed
+
+    if form == Format.latex:
+        return indexed.indexed_latex(system, document=document)
+    if form in (Format.text, Format.mathml):
+        return indexed.indexed_text(system) if form == Format.text else indexed.indexed_mathml(system)
+    sizes = " and ".join(system.sizes.values())
+    raise ParameterError(
+        f"equations for every {sizes} are formulas, --format text, latex or mathml; for {form.value} set numbers"
+    )
 
 
 @app.command()

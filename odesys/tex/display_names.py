@@ -296,8 +296,14 @@ class _Namer:
 
     def _choose(self, order: Sequence[Node]) -> set[Node]:
         uses: Counter[Node] = Counter(self.roots)
+        in_rows: set[Node] = set()  # exponentials that are written by their exponents alone
         for node in reversed(order):
-            for child in () if node in self.row_of else self._below(node):
+            if node in self.rows and self.rows[node].plain and not uses[node]:
+                in_rows.update(base for _, term in node.args for base in monomial(term))
+                continue
+            if node in self.row_of or not (uses[node] or node in in_rows):
+                continue
+            for child in self._below(node):
                 # a gate or a multiple is written out each time: what counts is the sum inside
                 uses[child] += uses[node] if node.op == "step" or self._multiple(node) else 1
         named: set[Node] = set()

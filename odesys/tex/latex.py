@@ -72,11 +72,11 @@ def system_latex(
     limit = WIDE_LINE if document else LINE
     if environment == "aligned" and not document:
         return _aligned(page, limit)
-    text = _align("align", page.equations, limit)
+    text = align("align", page.equations, limit)
     if page.parts or page.notes:
         text += "where\n"
     if page.parts:
-        text += _align("align*", page.parts, limit)
+        text += align("align*", page.parts, limit)
     if page.notes:
         text += ("Here " if page.parts else "") + "; ".join(page.notes) + ".\n"
     if not document:
@@ -124,13 +124,19 @@ def system_text(system: System) -> str:
 def system_mathml(system: System) -> str:
     """The equations and the definitions of their parts as one MathML table, with lines broken as in TeX."""
 
+    page = _tex_page(system, ())
+    return mathml_table([page.equations, page.parts, page.note_rows])
+
+
+def mathml_table(blocks: Sequence[Sequence[EquationLine]]) -> str:
+    """Blocks of rows as one MathML table, with "where" after the first."""
+
     def cell(tex: str, side: str) -> str:
         return f'<mtd style="text-align: {side}">{_mathml_body(tex)}</mtd>'
 
-    page = _tex_page(system, ())
     rows: list[str] = []
-    for block in (page.equations, page.parts, page.note_rows):
-        if block is (page.parts or page.note_rows) and block:  # said once
+    for k, block in enumerate(blocks):
+        if block and k and not any(blocks[1:k]):  # said once
             rows.append("<mtr><mtd><mtext>where</mtext></mtd></mtr>")
         for row in block:
             (_, first), *rest = fold(row.right, WIDE_LINE - width(row.left + "="))
@@ -221,7 +227,7 @@ def _tex_page(system: System, names: tuple[tuple[str, str], ...]) -> EquationPag
         for j in range(1, len(part.exponents) + 1):
             shown[f"{part.symbol},{j}"] = f"{letters[part.kind]}_{{{part.number},{j}}}"
     writer = TexWriter(named.order, shown, (*system.parameters, *_numbers(system), PI), letters["g"])
-    left = _derivative if system.kind == "flow" else _next_value
+    left = rate if system.kind == "flow" else next_value
     defined, right = _split_off(system, named.equations)
     pairs = zip(system.names, right, strict=True)
     equations = [EquationLine(left(tex[name]), writer.write(node)) for name, node in pairs]
@@ -361,18 +367,20 @@ def _free_letter(preferred: str, texts: Iterable[str]) -> str:
     return next((letter for letter in preferred + "uvsraqcd" if letter not in taken), preferred)
 
 
-def _derivative(tex: str) -> str:
+def rate(tex: str) -> str:
+    """The left side of a flow."""
     match = SYMBOL.fullmatch(tex)
     return rf"\dot{{{match.group(1)}}}{match.group(2)}" if match else rf"\frac{{d}}{{dt}}\big({tex}\big)"
 
 
-def _next_value(tex: str) -> str:
+def next_value(tex: str) -> str:
+    """The left side of a map."""
     return f"{tex}^{{+}}" if SYMBOL.fullmatch(tex) and "^" not in tex else rf"\big({tex}\big)^{{+}}"
 
 
 def _aligned(page: EquationPage, limit: float) -> str:
     """Equations, parts and notes as one block of math mode, with "where" between them."""
-    blocks = [_align("aligned", rows, limit) for rows in (page.equations, page.parts, page.note_rows) if rows]
+    blocks = [align("aligned", rows, limit) for rows in (page.equations, page.parts, page.note_rows) if rows]
     rows = [block.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}\n") for block in blocks]
     text, where = rows[0], " \\\\\n\\text{where}\\quad & \\\\\n"
     for part in rows[1:]:
@@ -380,7 +388,8 @@ def _aligned(page: EquationPage, limit: float) -> str:
     return f"\\begin{{aligned}}\n{text}\n\\end{{aligned}}"
 
 
-def _align(environment: str, rows: list[EquationLine], limit: float) -> str:
+def align(environment: str, rows: list[EquationLine], limit: float) -> str:
+    """Rows under each other, broken where they are wider than `limit`."""
     lines: list[str] = []
     room = limit - INDENT - max(width(row.left + "=") for row in rows)
     for row in rows:

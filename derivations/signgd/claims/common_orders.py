@@ -73,15 +73,19 @@ STEP = ETA * SIGMA_P * S  # of noise; that of a signal is ETA
 BETA_XI, BETA_MU = SIGMA_0 * SIGMA_P * S**HALF, SIGMA_0  # Lemmas C.7 and C.8
 T_1, T_2_PRIME, T_3 = BETA_XI / (STEP * M_V**HALF), BETA_XI / STEP, BETA_MU / ETA
 T_2 = T_2_PLUS = N * T_2_PRIME
-T_4 = ONE / (STEP * M_K**HALF)
+T_4_LEAST = ONE / (STEP * M_K**HALF)  # without C_3 log(C_3 sigma_p s), which is at least 1: where T_4 divides
+#: sigma_p has no upper bound, so its logarithm is none of those left out: log x <= x^(1/8) 8 for every x, by log y <= y
+T_4 = (SIGMA_P * S) ** Fraction(1, 8) * T_4_LEAST
 T_END = ONE / STEP  # T of Lemma E.41
 
 
-def vanishing(what: str, order: Order) -> Verdict:
+def vanishing(what: str, order: Order, logarithms: Verdict | None = None) -> Verdict:
     r"""`what` is of this order, up to logarithms of n, m_k, m_v and 1/delta, and tends to zero.
 
     By Condition 3.1 d is at least :math:`n^9`, so for a negative power of d the product is at most a power of n, which
-    beats every power of these logarithms where it is negative (m_v is at most a power of n); kappa = sigma_0 sigma_p s m_k^(1/2) tends to zero.
+    beats every power of these logarithms where it is negative (m_v is at most a power of n). Where the power is zero
+    kappa = sigma_0 sigma_p s m_k^(1/2), which tends to zero as slowly as it likes, has to do it alone: then `logarithms`
+    is a proof that those left out have a bounded product.
     """
     found = order.bounded()
     if found is None:
@@ -89,6 +93,11 @@ def vanishing(what: str, order: Order) -> Verdict:
     n, d, kappa = found
     power = n + POWER * d
     text = f"n^({n}) d^({d})" + (f" kappa^{kappa}" if kappa else "")
+    if d <= 0 and power == 0 and kappa > 0 and logarithms is not None:
+        return logarithms.proving(
+            f"{what} is at most a constant times {text}, logarithms included, and kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
+            **SIZES,
+        )
     return decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"}).proving(
         f"{what} is of the order {text} up to logarithms, at most n^({power}) as d >= n^{POWER}", **SIZES
     )

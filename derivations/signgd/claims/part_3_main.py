@@ -114,8 +114,8 @@ def experiments(lab: Laboratory) -> Verdict:
 
 
 small_delta = at_least(
-    "delta <= n^(-1/3), as in Theorem 3.2",
-    r"\delta\le n^{-1/3}",
+    "for T_3 < T_3^+ alone: delta <= n^(-1/3), as in Theorem 3.2",
+    r"\text{for}\ T_3<T_3^+:\ \delta\le n^{-1/3}",
     lambda p: 1 / p["delta"],
     lambda p: p["n"] ** (1 / 3),
 )  # for a fixed delta, m_k = log d and m_v = n^9 no constant C_2 does
@@ -132,7 +132,7 @@ small_delta = at_least(
     uses=["C.8", "Eq.2-3"],
     insensitive="quotients of the times that the paper defines",
     statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+",
-    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; delta at most that of Theorem 3.2",
+    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; T_3 < T_3^+ for small delta",
 )
 def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     """Quotients of neighbours by their orders; logarithms of 12, n, m_k and 1/delta as symbols."""

@@ -12,16 +12,30 @@ from odesys import (
     Verdict,
     Witness,
     always_positive,
-    certified,
     refuted,
     sym,
     undecided,
 )
 
 from ..laboratory import Laboratory
+from ..special.conditions import POWER
 from .book import at_most, ball, book, short
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import BETA_XI, ETA, MOVES, NORMS, SIGMA_0, STEP, T_2_PLUS, T_4, N, S, settled, vanishing
+from .common_orders import (
+    BETA_MU,
+    BETA_XI,
+    ETA,
+    MOVES,
+    NORMS,
+    SIGMA_0,
+    STEP,
+    T_2_PLUS,
+    T_4_LEAST,
+    N,
+    S,
+    settled,
+    vanishing,
+)
 from .part_c_small_values import large_support
 from .part_d_gradients import constant_moves
 from .part_d_recursion import gauge
@@ -171,6 +185,22 @@ def overview_orders(lab: Laboratory) -> dict[str, Verdict]:
     return {"T_2": both, "T_2^+": both}
 
 
+def start_logarithm() -> Verdict:
+    """log(12 m/delta)^1/2 of beta_mu over log(sigma_p s) of T_4 is bounded: m <= n^9, delta = n^(-j), sigma_p s >= d^1/4 n."""
+    L, j = Fraction(2, 3) + sym("x"), sym("j")  # log n, for n >= 2
+    strength = (Fraction(POWER, 4) + 1) * L
+    less = always_positive(
+        {"(4 + j) log(sigma_p s) - log(12 m/delta)": (4 + j) * strength - (Fraction(5, 2) + POWER * L + j * L)},
+        (),
+        ("x", "j"),
+    )
+    numbers = at_most(ball(12).log(), ball(Fraction(5, 2))) & at_most(ball(Fraction(2, 3)), ball(2).log())
+    return (less & numbers).proving(
+        "log(12 max(m_k, m_v)/delta)^1/2 of beta_mu is at most that logarithm, and it at most 4 + j times log(sigma_p s) of T_4, for "
+        "delta = n^(-j)"
+    )
+
+
 @book.claim(
     "Eq.27-28",
     "Sizes before T_4",
@@ -187,10 +217,6 @@ def sizes_before(lab: Laboratory) -> dict[str, Verdict]:
     """Start plus T_4 moves, in units of T_4 eta sigma_p s."""
     U, e = sym("U"), sym("e")
     bound = constant_moves(lab) & always_positive({"2 U - (U + start)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
-    noise = vanishing("the start of noise over T_4 eta sigma_p s", BETA_XI / (T_4 * STEP))
-    signal = settled(
-        certified(),
-        "the start of a signal over T_4 eta |mu| is log(12 m_k/delta)^1/2 kappa / log(sigma_p s), at most kappa, as "
-        "m_k <= n and sigma_p s >= n (delta a power of 1/n)",
-    )
+    noise = vanishing("the start of noise over T_4 eta sigma_p s", BETA_XI / (T_4_LEAST * STEP))
+    signal = vanishing("the start of a signal over T_4 eta |mu|", BETA_MU / (T_4_LEAST * ETA), start_logarithm())
     return {"(27)": (bound & noise).proving(MOVES, NORMS), "(28)": (bound & signal).proving(MOVES)}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
+from itertools import product
+from operator import and_
 
 from odesys import (
     Evidence,
@@ -10,7 +13,6 @@ from odesys import (
     Witness,
     always_positive,
     decided,
-    enumerate_all,
     graph,
     refuted,
     sym,
@@ -18,7 +20,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import book
+from .book import book, signed
 from .common_hypotheses import CONDITION, after_stage_one, inside_point, large_noise, longer_noise, taken
 from .common_orders import MOVES, given
 from .part_d_gradients import constant_moves
@@ -168,6 +170,28 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
     )
 
 
+def opposite_queries(lab: Laboratory, other: int = -1) -> Verdict:
+    """F(t) at i in E_s and j not: k_mu (-q_i) and k_mu (-q_j) have opposite signs at T_4^-, whatever the sign of k_mu is.
+
+    E_s has the queries with the sign f of q_mu at T_3, so q_i = f q and q_j = `other` f r there; the derived moves from T_3 on
+    have these signs, where |k| > |k_mu| and a key has the sign of its query.
+    """
+    parts, q, r, u, K = [], sym("q"), sym("r"), sym("u"), sym("K")
+    for f, g in product((1, -1), repeat=2):
+        moves = []
+        for c, size in ((1, q), (other, r)):
+            state = {
+                "v_1": sym("v_mu") + sym("w1"),
+                "q1_1": c * f * size,
+                "k1_mu": g * sym("d"),
+                "k1_1": c * f * (sym("d") + sym("B")),
+            }
+            moves.append(signed(lab, state, {"q1_1": c * f}, ("w1", "d", "B", "q", "r")))
+        printed = [-g * K * c * f * (size + u) for c, size in ((1, q), (other, r))]  # after moves of length u in all
+        parts += [*moves, always_positive({"-product": -printed[0] * printed[1]}, ("K", "q", "r"), ("u",))]
+    return reduce(and_, parts)
+
+
 @book.claim(
     "IV.b-signs",
     "Signs printed in D(t) and F(t) of Stage IV.b",
@@ -184,14 +208,12 @@ def unaligned_chain(lab: Laboratory) -> Verdict:
 def printed_signs(lab: Laboratory) -> dict[str, Verdict]:
     """At T_4^- a key has the sign of its query, and queries of a neuron have both signs."""
     known = outwards(lab)
-    q = {"aligned": 1, "unaligned": -1}  # times the sign of q_s,mu at T_3, by the definition of E_s, and kept
-    both = enumerate_all((1, -1), lambda k_mu: any(k_mu != -sign for sign in q.values()), "signs of k_s,mu")
     D = _one_sign(
         known,
         "at T_4^-, for i not in E_s, q_si and k_si have one sign (F(t) of Stage IV.a), and D(t) says opposite ones",
     )
     F = _one_sign(
-        known & both,
+        known & opposite_queries(lab),
         "at T_4^-, for i in E_s and i' not in E_s, q_si and q_si' have opposite signs, and F(t) says that k_s,mu has the sign of "
         "-q_si and of -q_si'",
     )

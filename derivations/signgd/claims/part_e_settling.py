@@ -58,10 +58,17 @@ fine_steps = at_least(
     lambda p: p["sigma_0"],
     lambda p: float(p["n"]) ** 2 * p["eta"] * sqrt(p["s"]),
 )
+#: a probability 1 - delta with a smaller delta asks for more; T_3 < T_3^+ asks for a delta of at most n^(-1/3), and both have Theorem 3.2's
 usual_delta = at_least(
-    "delta >= n^(-1/3), as in Theorem 3.2", r"\delta\ge n^{-1/3}", lambda p: p["delta"] * p["n"] ** (1 / 3), lambda p: 1
+    "delta >= n^(-1/3), as in Theorem 3.2: smaller ones ask for more than the events of Appendix C are decided for",
+    r"\delta\ge n^{-1/3}",
+    lambda p: p["delta"] * p["n"] ** (1 / 3),
+    lambda p: 1,
 )
-untied = taken("no vote is tied, as the proof of Lemma E.5 supposes", r"|E_{s,+}|\ne|E_{s,-}|\ \forall s")
+untied = taken(
+    "no vote is tied, which for even n has probability 1 - O(m_k n^(-1/2)) by Lemma E.5 (2); the proof of Lemma E.5 supposes it",
+    r"|E_{s,+}|\ne|E_{s,-}|\ \forall s",
+)
 #: not in the printed E_prelim: two events of probability 1 - o(n^(-1/2)), by `apart` and `value_starts`
 two_events = taken(
     "two events beside E_prelim, no pair nearly undecided and no large value at the start, of probability 1 - o(n^(-1/2))",

@@ -13,7 +13,16 @@ from .book import NUMBERS, at_most, ball, book
 from .common_hypotheses import CONDITION, at_least, large_noise, taken
 from .common_orders import N, S, vanishing
 from .part_c_probability import split_sums
-from .part_e_settling import as_settled, fine_steps, linear_sizes, root_two_high, root_two_low, two_events, usual_delta
+from .part_e_settling import (
+    TINY,
+    as_settled,
+    fine_steps,
+    linear_sizes,
+    root_two_high,
+    root_two_low,
+    two_events,
+    usual_delta,
+)
 from .part_e_votes import ties_are_rare
 
 enough_for_ties = at_least(
@@ -21,6 +30,18 @@ enough_for_ties = at_least(
     r"\delta\ge m_kn^{-1/2}",
     lambda p: p["delta"],
     lambda p: p["m_k"] * p["n"] ** -0.5,
+)
+
+
+TIE = Fraction(4, 5)  # above (2/pi)^1/2
+#: part 2 is a probability, which counts these events; 1. and 3. hold on them
+on_two_events = taken(
+    "for 1. and 3., the two events of Lemma E.2 beside E_prelim, of probability 1 - o(n^(-1/2)); that of 2. counts them",
+    two_events.tex,
+)
+untied_sums = taken(
+    "for 3., that no vote is tied, which has probability 1 - O(m_k n^(-1/2)) by 2. and is what the proof of 3. supposes",
+    r"\text{3.: as 2.},\ |E_{s,+}|\ne|E_{s,-}|",
 )
 
 
@@ -37,9 +58,11 @@ def _votes(lab: Laboratory) -> Verdict:
 
 
 def untied_neurons(lab: Laboratory) -> Verdict:
-    """Some of m_k votes is tied with probability at most m_k n^(-1/2): (2/pi)^1/2 + o(1) of it by Lemma E.6."""
-    room = at_most((2 / flint.arb.pi()).sqrt(), ball(Fraction(4, 5)), what="P(tie) n^1/2, a vote of X")
-    return (ties_are_rare(lab) & room).proving(
+    """Some of m_k votes is tied with probability at most m_k n^(-1/2): (2/pi)^1/2 m_k + o(1) of it by Lemma E.6."""
+    tie = at_most((2 / flint.arb.pi()).sqrt(), ball(TIE), what="P(tie) n^1/2, a vote of X")
+    m_k = 1 + sym("x")
+    room = always_positive({"m_k - all ties, times n^1/2": m_k - (m_k * TIE + TINY)}, (), ("x",))
+    return (ties_are_rare(lab) & tie & room).proving(
         "of m_k votes of X some is tied with at most (2/pi)^1/2 m_k n^(-1/2); that some pair is not decided, or some |v_i| large at the start, "
         "adds o(n^(-1/2)), on the events of Appendix C"
     )
@@ -55,7 +78,8 @@ def untied_neurons(lab: Laboratory) -> Verdict:
         *CONDITION,
         fine_steps,
         large_noise,
-        taken("for 3., that no vote is tied, as its proof supposes", r"\text{3.: as 2.},\ |E_{s,+}|\ne|E_{s,-}|"),
+        on_two_events,
+        untied_sums,
     ],
     uses=["E.4", "E.6", "C.5", "Eq.23"],
     statement=r"1.\ \Delta\sum_iq_{si}=\Delta\sum_ik_{si}=\eta\sum_i\epsilon_{s,i}\|\xi_i\|_1\ \text{on}\ [3T_2',T_2^+];\ 2.\ \text{with probability at least}\ 1-O(m_kn^{-1/2})\ \forall s:\ \Big|\sum_i\epsilon_{s,i}\|\xi_i\|_1\Big|\ge\tfrac{\sigma_ps}{\sqrt2};\ 3.\ \varsigma_s\sum_iq_{si},\varsigma_s\sum_ik_{si}\ge2n\beta_\mu\ \text{on}\ [T_2,T_2^+]",

@@ -12,7 +12,6 @@ from odesys import (
     Verdict,
     Witness,
     always_positive,
-    certified,
     equal,
     graph,
     num,
@@ -21,6 +20,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
+from ..special.conditions import POWER
 from .book import at_most, ball, book, for_every_size, short
 from .common_hypotheses import CONDITION, inside_point, taken
 from .common_orders import (
@@ -32,6 +32,7 @@ from .common_orders import (
     MOVES,
     NORMS,
     ONE,
+    SIGMA_P,
     STEP,
     T_1,
     T_2,
@@ -41,7 +42,6 @@ from .common_orders import (
     S,
     root_half,
     root_two,
-    settled,
     vanishing,
 )
 from .part_d_gradients import constant_moves
@@ -257,6 +257,20 @@ def value_at_the_end(lab: Laboratory) -> Verdict:
     return _twice_as_fast(lab, sentence, r"=\langle v^{(0)},\mu\rangle+2\eta T\|\mu\|")
 
 
+def width_pays() -> Verdict:
+    """log(12 m_v/delta) / m_v is bounded, for m_v >= log d >= 9 log n and delta = n^(-j)."""
+    L, j = Fraction(2, 3) + sym("x"), sym("j")  # log n, for n >= 2
+    width = POWER * L + sym("y")
+    less = always_positive(
+        {"(2 + j) m_v - log(12 m_v/delta)": (2 + j) * width - (Fraction(5, 2) + width + j * L)}, (), ("x", "y", "j")
+    )
+    numbers = at_most(ball(12).log(), ball(Fraction(5, 2))) & at_most(ball(Fraction(2, 3)), ball(2).log())
+    return (less & numbers).proving(
+        "v_mu(0) is at most 2 log(12 m_v/delta)^1/2 m_v^-1/2 sigma_0 |mu|, and log(12 m_v/delta) at most (2 + j) m_v for delta = n^(-j), as "
+        "log m_v <= m_v and m_v >= log d (condition 3)"
+    )
+
+
 @book.claim(
     "Thm.3.2(3)",
     "Values memorise the noise",
@@ -275,10 +289,7 @@ def values_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     noise = always_positive({"v_i": 4 * E * (num(root_half) + x) - E / (1 + e) - E}, ("E",), ("x", "e"))
     signal = always_positive({"v_mu": 5 * E * sym("m") - (4 * E * sym("m") + E * sym("m") / (1 + e))}, ("E", "m", "e"))
     small = vanishing("v_i(0), beta_xi m_v^(-1/2)", BETA_XI / M_V**HALF)
-    start = settled(
-        certified(),
-        "v_mu(0) is at most 2 log(12 m_v/delta)^1/2 m_v^-1/2 sigma_0 |mu|, a logarithm times kappa / (sigma_p s)",
-    )
+    start = vanishing("v_mu(0) over |mu| / (sigma_p s)", BETA_MU / M_V**HALF * SIGMA_P * S, width_pays())
     return {
         "noise": (moves & noise & small).proving(VALUES, NORMS),
         "signal": (moves & signal & start).proving(VALUES),

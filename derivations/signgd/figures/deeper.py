@@ -30,15 +30,20 @@ def _four(number: str, residual: bool, folder: Path, progress: Progress) -> list
         table = stages.contingency(run, 10)
         share = (table[:, 0].sum() + table[:, 3].sum()) / table.sum()
         row[0].plot(run.times, run.v, color=panels.NOISE, linewidth=0.8)
+        row[0].plot([], [], color=panels.NOISE, label=r"$v_i$, noise")
         row[0].plot(run.times, run.v_mu, "k--", label=r"$v_\mu$, signal")
-        row[0].set(xlabel="iteration", title=f"{name}: values of the last layer")
+        row[0].set(xlabel="iteration", ylabel="inner product", title=f"{name}: values of the last layer")
         row[0].legend(fontsize=8)
         unit = stages.REFERENCE * stages.flip_unit(run.start, run.eta)
         title = f"first layer, neuron 0; {100 * share:.0f} % aligned at $t = 10$"
         panels.noise_panel(row[1], run, 0, STEPS, title, reference=unit)
         panels.attention_panel(row[2], run, STEPS, "attention of the first layer")
         row[3].semilogy(run.times, found.gradient.clip(1e-300))
-        row[3].set(xlabel="iteration", title=r"mean size of gradients of $W_Q$, $W_K$, first layer")
+        row[3].set(
+            xlabel="iteration",
+            ylabel="mean absolute entry",
+            title=r"mean size of gradients of $W_Q$, $W_K$, first layer",
+        )
         progress("networks", (k + 1) / len(kinds))
     word = "with" if residual else "without"
     fig.suptitle(f"setting (a), $d = {D}$, SignGD with $\\eta = {ETA:g}$, {word} residual connections; widths are ours")

@@ -151,7 +151,8 @@ def _setting(letter: str, number: str, folder: Path) -> list[Path]:
     ):
         ax.plot(t, values, color=panels.KEY if ax is axes[0] else panels.NOISE, linewidth=0.8)
         ax.axhline(0, color="0.6", linewidth=0.8)
-        ax.set(xlabel="iteration", title=title)
+        ax.set(xlabel=r"iteration, by steps of $\eta/100$", ylabel="inner product", title=title)
+    axes[1].plot([], [], color=panels.NOISE, label=r"$v_i$, noise")
     axes[1].plot(t, fine.v_mu, "k--", label=r"$v_\mu$, signal")
     axes[1].legend(fontsize=8)
     panels.attention_panel(axes[2], run, 900, "(c) attention on the signal patch")
@@ -281,6 +282,7 @@ def figure_11(folder: Path, progress: Progress = silent) -> list[Path]:
         noise = int((best >= signals).sum())
         ax.set(
             xlabel="iteration",
+            ylabel="softmax weight",
             ylim=(-0.03, 1.03),
             title=f"{optimiser.label}: winner is noise in {noise} of {len(best)} samples",
         )

@@ -35,10 +35,11 @@ def noise_panel(
         ax.plot(t, vote * run.k[keep, neuron, i], color=KEY, linewidth=width, alpha=alpha)
     ax.plot([], [], color=QUERY, label="query noise")
     ax.plot([], [], color=KEY, label="key noise")
+    ax.plot([], [], color="0.7", linewidth=0.7, label="pale: with the vote")
     if signals:
         ax.plot(t, vote * run.q_mu[keep, neuron], "--", color=SIGNAL, label="query signal")
         ax.plot(t, vote * run.k_mu[keep, neuron], "--", color="k", label="key signal")
-    ax.set(xlabel="iteration", title=title)
+    ax.set(xlabel="iteration", ylabel="inner product, times the vote", title=title)
     ax.legend(fontsize=7, loc="upper left")
 
 
@@ -51,7 +52,7 @@ def attention_panel(ax: Any, run: Run, last: float, title: str) -> None:
     ):
         ax.plot(run.times[keep], values[keep], color=colour, alpha=0.15, linewidth=0.7)
         ax.plot(run.times[keep], values[keep].mean(axis=1), color=colour, label=name)
-    ax.set(xlabel="iteration", title=title, ylim=(-0.03, 1.03))
+    ax.set(xlabel="iteration", ylabel="softmax weight", title=title, ylim=(-0.03, 1.03))
     ax.legend(fontsize=8)
 
 
@@ -72,7 +73,7 @@ def loss_panel(
             ax.semilogy(trained.run.times, trained.test_loss, ":", color=colour)
     if test:
         ax.plot([], [], "k:", label="test loss")
-    ax.set(xlabel="iteration", title=title)
+    ax.set(xlabel="iteration", ylabel="loss", title=title)
     ax.legend(fontsize=8)
 
 

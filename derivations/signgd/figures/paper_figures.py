@@ -67,11 +67,13 @@ def figure_1(folder: Path, progress: Progress = silent) -> list[Path]:
     ax.plot([], [], color=panels.NOISE, label=r"$v_i$, noise")
     ax.plot(first.times, first.v_mu, "k--", label=r"$v_\mu$, signal")
     ax.axhline(0, color="0.6", linewidth=0.8)
-    ax.set(xlabel="iteration", title="(a) mean values: stage I")
+    ax.set(xlabel="iteration", ylabel="inner product", title="(a) mean values: stage I")
     ax.legend(fontsize=8)
     _key_classes(axes[0, 1], first)
     panels.noise_panel(axes[0, 2], run, 0, 40, "(c) neuron 0 to step 40: stages II and III", reference=112)
     panels.noise_panel(axes[1, 0], run, 0, 900, "(d) neuron 0 to step 900: stage IV", signals=False, reference=112)
+    low, high = axes[1, 0].get_ylim()
+    axes[1, 0].set_ylim(low - 0.15 * (high - low), high)  # room for the words below the curves
     found = stages.stages(run)
     for name, text, height in (("key_flip", "key flip", 0.09), ("query_flip", "query flip", 0.02)):
         time = getattr(found.flips, name)
@@ -108,8 +110,8 @@ def _key_classes(ax: Any, run: Run) -> None:
     for colour, label in names.values():
         ax.plot([], [], color=colour, label=label)
     ax.axhline(0, color="0.6", linewidth=0.8)
-    ax.set(xlabel="iteration", title=f"(b) key noise of neuron {neuron}: stage II")
-    ax.legend(fontsize=7)
+    ax.set(xlabel="iteration", ylabel="inner product", title=f"(b) key noise of neuron {neuron}: stage II")
+    ax.legend(fontsize=7, title="at the start", title_fontsize=7)
 
 
 def _loss_with_theory(ax: Any, run: Run) -> None:
@@ -120,7 +122,7 @@ def _loss_with_theory(ax: Any, run: Run) -> None:
     ax.semilogy(run.times[run.times <= 900], run.loss[run.times <= 900], color="C0", label="network, shared supports")
     ax.semilogy(other.times[keep], other.loss[keep], color="C3", label="recursion, disjoint supports")
     ax.semilogy(other.times[keep], mean_field.loss(samples, other.times[keep]), "k--", label="mean field of the latter")
-    ax.set(xlabel="iteration", title="(f) training loss")
+    ax.set(xlabel="iteration", ylabel="loss", title="(f) training loss")
     ax.legend(fontsize=8)
 
 

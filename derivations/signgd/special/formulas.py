@@ -15,9 +15,10 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from odesys import Formula
+from odesys import Formula, indexed_lines
 
 from ..setting import SUPPORTS
+from . import general_step
 from .network import Weights
 
 #: how an entry is written, and the vector of all entries over the last index; factors stand in this order
@@ -31,18 +32,6 @@ TEX = {
     "w_V": ("w_{{V,{0},{1},{2}}}", "w_{{V,{0},{1}}}"),
     "v": ("v_{{{0}}}", "v"),
     "x": ("x^{{({0})}}_{{{1}}}", "x^{{({0})}}"),
-    "g": ("g_{{{0}}}", ""),  # from here on the inner products of the recursion, sample i as in the paper
-    "a": ("a_{{{0}}}", ""),
-    "b": ("b_{{{0}}}", ""),
-    "w": ("w_{{{0}}}", ""),
-    "l": (r"\|\xi_{{{0}}}\|_1", ""),
-    "v_noise": ("v_{{{0}}}", ""),
-    "q_mu": (r"q_{{{0}\mu}}", ""),
-    "k_mu": (r"k_{{{0}\mu}}", ""),
-    "q": ("q_{{{0}{1}}}", ""),
-    "k": ("k_{{{0}{1}}}", ""),
-    "driver_A": ("A_{{{0}{1}}}", ""),
-    "driver_B": ("B_{{{0}{1}}}", ""),
 }
 BASES = {name: sp.IndexedBase(name) for name in TEX}
 Y, F, S, Z, W_Q, W_K, W_V, V, X = (BASES[name] for name in ("y", "f", "s", "z", "w_Q", "w_K", "w_V", "v", "x"))
@@ -87,35 +76,29 @@ STEP = Definition("training", sp.Symbol(r"\theta^{+}"), THETA - ETA * sp.sign(sp
 SIGNAL = Definition("signal patch", X[1, K], LABEL * MU * sp.KroneckerDelta(K, 1))
 
 
-def _recursion() -> tuple[Definition, ...]:
-    """The exact step of the inner products for disjoint supports and any number of samples (Beyond.recursion)."""
-    g, a, b, w, l, v, q_mu, k_mu, q, k, driver_a, driver_b = (BASES[name] for name in list(TEX)[9:])
-    v_mu = sp.Symbol(r"v_\mu")
-
-    def after(name: str) -> sp.Symbol:
-        return sp.Symbol(name + "^{+}")
-
-    return (
-        Definition("value gap", w[I], v[I] - v_mu),
-        Definition("driver of queries", driver_b[R, I], k[R, I] - k_mu[R]),
-        Definition("driver of keys", driver_a[R, I], a[I] * q_mu[R] + b[I] * q[R, I]),
-        Definition("step of query noise", after("q_{ri}"), q[R, I] + ETA * l[I] * sp.sign(w[I] * driver_b[R, I])),
-        Definition("step of key noise", after("k_{ri}"), k[R, I] + ETA * l[I] * sp.sign(w[I] * driver_a[R, I])),
-        Definition(
-            "step of query signal",
-            after(r"q_{r\mu}"),
-            q_mu[R] + ETA * MU * sp.sign(sp.Sum(g[I] * a[I] * w[I] * driver_b[R, I], (I, 1, N))),
-        ),
-        Definition(
-            "step of key signal",
-            after(r"k_{r\mu}"),
-            k_mu[R] - ETA * MU * sp.sign(sp.Sum(g[I] * w[I] * driver_a[R, I], (I, 1, N))),
-        ),
-        Definition("step of values", after("v_{i}"), v[I] + 2 * ETA * l[I]),
-    )
+#: rows of the step for every number of samples, in words
+ROWS = {
+    "w[i]": "value gap",
+    "B[r,i]": "driver of queries",
+    "A[r,i]": "driver of keys",
+    "Gq[r]": "driver of the query signal",
+    "Gk[r]": "driver of the key signal",
+    "g[i]": "loss slope of a sample",
+    "s11[i]": "attention of the signal patch on itself",
+    "s21[i]": "attention of the noise patch on the signal patch",
+    "q[r,i]": "step of query noise",
+    "k[r,i]": "step of key noise",
+    "q_mu[r]": "step of query signal",
+    "k_mu[r]": "step of key signal",
+    "v[i]": "step of values",
+}
 
 
-RECURSION = _recursion()
+def recursion() -> list[Formula]:
+    """The exact step of the inner products for disjoint supports and any number of samples, as it is derived."""
+    lines = indexed_lines(general_step.general(), slope=r"\varphi")
+    slope = Formula("slope of the logistic loss", r"\varphi(z) = \frac{1}{1 + e^{z}}")
+    return [slope, *(Formula(what, lines[name]) for name, what in ROWS.items())]
 
 
 def _is_negative(part: sp.Expr) -> bool:
@@ -183,5 +166,5 @@ def formulas(parameters: Mapping[str, Any]) -> list[Formula]:
         r"x^{(2)}_k = \xi_k \sim N(0, \sigma_p^2)\text{ on }s\text{ coordinates, }0\text{ elsewhere; supports "
         rf"{SUPPORTS[parameters['supports']]}}}"
     )
-    steps = [Formula(made.what, made.tex) for made in RECURSION]
-    return [*out, Formula("start", start), Formula(SIGNAL.what, SIGNAL.tex), Formula("noise patch", noise), *steps]
+    rest = [Formula("start", start), Formula(SIGNAL.what, SIGNAL.tex), Formula("noise patch", noise)]
+    return [*out, *rest, *recursion()]

@@ -19,11 +19,13 @@ from derivations.signgd.claims.book import signed
 from derivations.signgd.claims.common_hypotheses import CONDITION, after_stage_one
 from derivations.signgd.claims.common_orders import MEASURED
 from derivations.signgd.claims.common_reasons import TRIED_FOR
+from derivations.signgd.claims.part_3_main import small_delta
 from derivations.signgd.claims.part_c_probability import disjoint_probability
 from derivations.signgd.claims.part_c_small_values import cone_probability
 from derivations.signgd.claims.part_d_recursion import recursion_formula
+from derivations.signgd.claims.part_e_later import opposite_queries
 from derivations.signgd.claims.part_e_settling import two_events, usual_delta
-from derivations.signgd.claims.part_e_sums import enough_for_ties
+from derivations.signgd.claims.part_e_sums import enough_for_ties, on_two_events, untied_sums
 from derivations.signgd.claims.part_e_votes import lucky, tie
 from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.special import one_sample, recursion, stages, toy_network, watched_runs
@@ -283,6 +285,7 @@ def test_claims_by_settled_pairs_list_the_events_that_are_not_printed() -> None:
     early = "Sec.E.5-times E.2 E.4 4.3(1) Eq.23 E.9 E.10 E.11 4.4(1) E.12 4.4(2)"
     later = "IV.a-DEF IV.a-A Eq.37 Eq.32 E.33-proof IV.b-signs"
     assert {c.id for c in book if two_events in c.hypotheses} == {*early.split(), *later.split()}
+    assert {on_two_events, untied_sums} <= set(book["E.5"].hypotheses)  # its second part is a probability
     assert {usual_delta, enough_for_ties} <= set(book["4.3(3)"].hypotheses)
     assert after_stage_one in book["Eq.49"].hypotheses
 
@@ -311,6 +314,20 @@ def test_a_certificate_says_which_measured_lemma_it_takes_for_granted(exact) -> 
 def test_what_fails_by_moves_is_not_refuted_where_they_are_broken(id: str) -> None:
     """Queries that move backwards break the premise, which is no witness against what is printed."""
     assert book[id].check(Laboratory("queries")).as_stated == "undecided"
+
+
+def test_queries_of_both_signs_are_those_of_the_derived_moves() -> None:
+    """F(t) of Stage IV.b fails by two queries of opposite signs, not by two of one sign, nor where they move back."""
+    assert opposite_queries(Laboratory()).as_stated == "holds"
+    assert opposite_queries(Laboratory(), other=1).as_stated == "fails"
+    assert opposite_queries(Laboratory("queries")).as_stated == "fails"
+
+
+def test_delta_of_theorem_3_2_is_inside_both_of_its_bounds() -> None:
+    """The order of times takes a delta of at most n^(-1/3), probabilities one of at least that."""
+    point = {"n": 64.0, "delta": 0.25}
+    assert small_delta.holds(point) and usual_delta.holds(point)
+    assert not small_delta.holds(point | {"delta": 0.26}) and not usual_delta.holds(point | {"delta": 0.24})
 
 
 def test_measured_claims_say_what_is_missing_for_a_proof() -> None:

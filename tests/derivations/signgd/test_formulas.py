@@ -13,11 +13,14 @@ import sympy as sp
 
 from derivations.signgd import PAPER
 from derivations.signgd.claims import common_orders as orders
+from derivations.signgd.claims.part_e_bounds import start_logarithm
+from derivations.signgd.claims.part_e_values import width_pays
 from derivations.signgd.setting import SUPPORTS, Case
-from derivations.signgd.special import formulas, network, recursion
+from derivations.signgd.special import formulas, network
 from derivations.signgd.special.formulas import M_K, M_V, PATCHES, QUERY, A, D, Definition, K, N
 from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.training_sets import make
+from odesys.verdicts import certified, decided
 
 Table = dict[sp.Expr, Any]
 
@@ -121,40 +124,8 @@ def test_what_is_shown() -> None:
         r"\left(w_{V,1,r,k} - w_{V,-1,r,k}\right)"
     )
     assert shown["training"].endswith(r"\theta \in \{W_{Q}, W_{K}, W_{V}\}") and r"\mathrm{sgn}" in shown["training"]
-
-
-def test_the_printed_recursion_is_the_step_that_runs() -> None:
-    """Three samples, two neurons, a step in the middle of training: every printed step against the derived one."""
-    case = Case(n=3, s=20, d=61, m_k=2, m_v=4, sigma_p=1.0, sigma_0=0.1)
-    start = recursion.draw(case, 6)
-    state = recursion.step(start.state, start, 1e-2)
-    found, moved = recursion.drivers(state), recursion.step(state, start, 1e-2)
-    base = formulas.BASES
-    table: Table = {formulas.ETA: 1e-2, formulas.MU: case.mu, sp.Symbol(r"v_\mu"): state.v_mu}
-    for name, values in (
-        ("v_noise", state.v),
-        ("q_mu", state.q_mu),
-        ("k_mu", state.k_mu),
-        ("q", state.q),
-        ("k", state.k),
-    ):
-        table |= entries(base[name], values)
-    positive = {"g": found.log_g, "a": found.log_a, "b": found.log_b}
-    table |= entries(base["l"], start.l1)
-    for name, logs in positive.items():
-        table |= entries(base[name], np.exp(logs))
-    wanted = {"q_{ri}": moved.q, "k_{ri}": moved.k, r"q_{r\mu}": moved.q_mu, r"k_{r\mu}": moved.k_mu, "v_{i}": moved.v}
-    for made in formulas.RECURSION:
-        for r, i in product(range(1, 3), range(1, 4)):
-            here = {formulas.R: r, formulas.I: i}
-            right = made.right.subs({formulas.R: r}) if made.right.has(sp.Sum) else made.right.subs(here)
-            value = right.subs(N, 3).doit().xreplace(table)
-            if isinstance(made.left, sp.Indexed):
-                table[made.left.subs(here)] = value
-                continue
-            array = wanted[str(made.left).removesuffix("^{+}")]
-            place = (r - 1, i - 1) if array.ndim == 2 else (i - 1 if made.what == "step of values" else r - 1)
-            assert float(value) == pytest.approx(float(array[place]), abs=1e-14), made.what
+    assert shown["step of query signal"] == r"q_{r\mu}^{+} = q_{r\mu} + \eta\,\mathrm{sgn}(G^{q}_{r})\,\|\mu\|"
+    assert shown["driver of the key signal"] == r"G^{k}_{r} = \sum_{i=1}^{n} w_{i}\,A_{r,i}\,g_{i}"
 
 
 def test_orders_follow_from_the_definitions_of_times_and_starts() -> None:
@@ -166,3 +137,22 @@ def test_orders_follow_from_the_definitions_of_times_and_starts() -> None:
         assert unbounded.bounded() is None and orders.vanishing("it", unbounded).as_stated == "fails"
     assert orders.vanishing("T_2/T_3", orders.T_2 / orders.T_3).as_stated == "holds"
     assert orders.vanishing("T_3/T_2", orders.T_3 / orders.T_2).as_stated == "fails"
+
+
+def test_kappa_alone_vanishes_where_its_logarithms_are_bounded() -> None:
+    """kappa may tend to 0 more slowly than every logarithm: what is left out has to be bounded, by a proof."""
+    kappa = orders.SIGMA_0 * orders.SIGMA_P * orders.S * orders.M_K**orders.HALF
+    assert kappa.bounded() == (0, 0, 1)
+    assert orders.vanishing("kappa", kappa).as_stated == "fails"
+    assert orders.vanishing("kappa", kappa, decided(False, {"logarithms": "unbounded"})).as_stated == "fails"
+    assert orders.vanishing("one", orders.ONE, certified()).as_stated == "fails"
+    assert orders.vanishing("n kappa", orders.N * kappa, certified()).as_stated == "fails"
+    for bounded in (start_logarithm(), width_pays()):
+        assert orders.vanishing("kappa", kappa, bounded).as_stated == "holds"
+
+
+def test_t_4_has_its_logarithm_which_no_power_of_n_bounds() -> None:
+    """m_k |q_mu| |k_i| at T_4 is log(sigma_p s)^2 / (sigma_p s); the logarithm alone is not bounded by n."""
+    assert (orders.M_K * orders.T_4**2 * orders.ETA * orders.STEP).sigma_p == Fraction(-3, 4)
+    logarithm = orders.T_4 / orders.T_4_LEAST
+    assert logarithm.bounded() is None and orders.vanishing("log / n^9", logarithm / orders.N**9).as_stated == "fails"

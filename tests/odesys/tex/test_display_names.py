@@ -46,6 +46,17 @@ def test_a_softmax_row_is_found_and_reads_back() -> None:
     assert values(named, env) == pytest.approx(expected, rel=1e-12)
 
 
+def test_an_exponential_that_only_softmax_rows_share_gets_no_name() -> None:
+    """Rows are written by their exponents, so a name for the exponential would stand there unused."""
+    a, b, c, d = (sym(name) for name in "abcd")
+    shared = exp(a * b + b * c + c * d + a * d)
+    rows = [shared / (shared + exp(a)), shared / (shared + exp(b))]
+    named = name_parts(rows, "abcd")
+    assert [part.kind for part in named.parts] == ["p", "p"]
+    also = name_parts([*rows, shared * a, shared * b], "abcd")
+    assert "F" in [part.kind for part in also.parts]
+
+
 def test_what_is_used_twice_gets_a_name_and_what_is_small_does_not() -> None:
     long = call("tanh", X * Y + X * Z + Y * Z + 1)
     named = name_parts([long * X, long + Y * Y], ["x", "y", "z"])

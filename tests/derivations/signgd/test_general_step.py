@@ -1,0 +1,107 @@
+"""The step for every number of samples: written out at a size it is the derived system, and a broken one is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from derivations.signgd import PAPER, dynamics
+from derivations.signgd.setting import Case
+from derivations.signgd.special import general_step, recursion
+from odesys.errors import EquationError, OdesysError
+from odesys.expr import graph
+from odesys.expr.graph import sym
+from odesys.expr.indexed import IndexedSum, IndexedSystem, Member, every_member
+from odesys.expr.system import WrittenEquations
+from odesys.tex.indexed import indexed_latex, indexed_text
+
+FUNCTIONS = {"sigmoid": lambda z: 1 / (1 + np.exp(-z)), "step": lambda z: float(z > 0)}
+
+
+def same(one: Member, other: Member) -> bool:
+    """Rows and definitions are the same expressions."""
+    return dict(one.rows) == dict(other.rows) and dict(one.definitions) == dict(other.definitions)
+
+
+@pytest.mark.parametrize(
+    ("n", "m_k"),
+    [(2, 3), (4, 1), pytest.param(5, 2, marks=pytest.mark.slow), pytest.param(6, 2, marks=pytest.mark.slow)],
+)
+def test_at_sizes_it_was_not_found_from_it_is_the_derived_system(n: int, m_k: int) -> None:
+    found, derived = general_step.general().member({"i": n, "r": m_k}), general_step.member(n, m_k)
+    assert same(found, derived)
+    system = dynamics.reduced(n, m_k)
+    rng = np.random.default_rng(n)
+    rows = tuple(found.rows[name] for name in system.names)
+    put_in = WrittenEquations(system.field, found.definitions, rows).expanded()
+    for _ in range(5):
+        point = {name: rng.normal() for name in (*system.names, *system.parameters)}
+        sides = (graph.evaluate(list(nodes), point, FUNCTIONS, float) for nodes in (system.nodes, put_in))
+        assert np.allclose(*sides, rtol=0, atol=1e-12)
+
+
+def test_it_is_the_step_that_runs() -> None:
+    """Seven samples, three neurons, a step in the middle of training, against the arrays of the recursion."""
+    case = Case(n=7, s=20, d=141, m_k=3, m_v=4, sigma_p=1.0, sigma_0=0.1)
+    start = recursion.draw(case, 6)
+    state = recursion.step(start.state, start, 1e-2)
+    moved = recursion.step(state, start, 1e-2)
+
+    def named(state: recursion.State) -> dict[str, float]:
+        out = {"v_mu": float(state.v_mu)} | {f"v_z{i}": x for i, x in enumerate(state.v, 1)}
+        for letter, signal, noise in (("q", state.q_mu, state.q), ("k", state.k_mu, state.k)):
+            out |= {f"{letter}_{r}_mu": x for r, x in enumerate(signal, 1)}
+            out |= {f"{letter}_{r + 1}_z{i + 1}": x for (r, i), x in np.ndenumerate(noise)}
+        return out
+
+    found = general_step.general().member({"i": 7, "r": 3})
+    point = named(state) | {"eta": 1e-2, "m": case.mu} | {f"l{i}": x for i, x in enumerate(start.l1, 1)}
+    system = WrittenEquations(dynamics.reduced(2, 2).field, found.definitions, tuple(found.rows.values()))
+    values = graph.evaluate(list(system.expanded()), point, FUNCTIONS, float)
+    assert dict(zip(found.rows, values, strict=True)) == pytest.approx(named(moved), abs=1e-14)
+
+
+def changed(found: IndexedSystem, name: str, factor: str) -> IndexedSystem:
+    """The same with a factor less in the sum of a definition."""
+    (symbol,) = graph.symbols([found.definitions[name]])
+    total = found.sums[symbol]
+    less = IndexedSum(total.index, total.node / sym(factor))
+    return replace(found, sums={**found.sums, symbol: less})
+
+
+@pytest.mark.parametrize(("name", "factor"), [("Gq[r]", "w[i]"), ("Gk[r]", "g[i]")])
+def test_a_form_that_lost_a_factor_is_not_the_derived_system(name: str, factor: str) -> None:
+    found = general_step.general()
+    assert same(found.member({"i": 2, "r": 2}), general_step.member(2, 2))
+    assert not same(changed(found, name, factor).member({"i": 2, "r": 2}), general_step.member(2, 2))
+
+
+def test_systems_that_are_not_of_one_form_are_refused() -> None:
+    """One sample that another one drives; one sample left out of a sum."""
+    made = [general_step.member(*size) for size in general_step.FOUND_FROM]
+    for name, old, new in (("B_2_1", "k_2_z1", "k_1_z1"), ("Gq_1", "w_2", "v_mu")):
+        node = graph.substitute([made[1].definitions[name]], {sym(old): sym(new)})[0]
+        broken = replace(made[1], definitions={**made[1].definitions, name: node})
+        with pytest.raises(EquationError, match=name):
+            every_member([made[0], broken], general_step.SIZES, general_step.SPELLING, "map")
+
+
+def test_what_is_printed() -> None:
+    """Sums over samples and neurons and signs, sample i with its own slope; nothing for one size alone."""
+    system = PAPER.systems["full"](PAPER.read_parameters({"n": "symbol"}, symbols=True))
+    text, tex = indexed_text(system).splitlines(), indexed_latex(system)
+    assert "Gq[r] = sum(i=1..n) w[i]*B[r,i]*g[i]*s11[i]*s12[i]" in text
+    assert "q_mu[r]+ = q_mu[r] + eta*m*sgn(Gq[r])" in text
+    assert "g[i] = f(v_mu*(s11[i] + s21[i]) + v[i]*(s12[i] + s22[i]))" in text
+    assert r"s_{i,21} &= f\big(-\sum_{r=1}^{m_{k}} q_{r,i}\,(k_{r\mu} - k_{r,i})\big)" in tex
+    assert r"k_{r\mu}^{+} &= k_{r\mu} - \eta\,\mathrm{sgn}(G^{k}_{r})\,\|\mu\|" in tex
+    assert system.dimension == "1 + n + 2*m_k + 2*m_k*n"
+    flow = PAPER.systems["flow"](PAPER.read_parameters({"m_k": "symbol"}, symbols=True))
+    assert r"\dot{v}_{i} &= 2\|\xi_{i}\|_1" in indexed_latex(flow)
+
+
+def test_systems_without_a_form_for_every_size_say_so() -> None:
+    with pytest.raises(OdesysError, match="n=symbol is for --system full"):
+        PAPER.systems["adam"](PAPER.read_parameters({"n": "symbol"}, symbols=True))

@@ -1,0 +1,55 @@
+"""Rows of members as one row with indices and sums: found, written out again, and refused where they differ."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from odesys.errors import EquationError
+from odesys.expr import graph
+from odesys.expr.graph import Node, sym
+from odesys.expr.indexed import Member, every_member
+
+SPELLING = {"x": "x{i}", "a": "a{r}", "c": "c{r}_{i}"}
+SIZES = {"i": "n", "r": "m"}
+
+
+def member(n: int, m: int) -> Member:
+    """A double sum inside a function, a sum that a row reads, and terms beside it."""
+    places = list(product(range(1, m + 1), range(1, n + 1)))
+    whole = graph.call("tanh", graph.add([sym(f"a{r}") * sym(f"c{r}_{i}") * sym(f"x{i}") for r, i in places]))
+    rows: dict[str, Node] = {"y": whole - sym("y")}
+    for i in range(1, n + 1):
+        rows[f"x{i}"] = graph.add([sym(f"c{r}_{i}") * (sym(f"a{r}") - sym(f"x{i}")) for r in range(1, m + 1)])
+    return Member({"i": n, "r": m}, rows, {"size": graph.exp(-sym("k"))})
+
+
+def test_double_sums_are_found_and_written_out_again() -> None:
+    found = every_member([member(2, 2), member(3, 2)], SIZES, SPELLING, "flow")
+    assert list(found.rows) == ["y", "x[i]"] and found.dimension == "1 + n"
+    assert {total.index for total in found.sums.values()} == {"i", "r"}
+    for n, m in ((2, 2), (3, 2), (4, 5), (1, 1)):
+        again = found.member({"i": n, "r": m})
+        assert dict(again.rows) == dict(member(n, m).rows) and again.definitions == member(n, m).definitions
+
+
+def test_a_sum_that_leaves_a_value_out_is_refused() -> None:
+    rows = {"y": sym("x1") + sym("x2")}
+    with pytest.raises(EquationError, match=r"y reads x\[1\], which is in no sum over all values"):
+        every_member([Member({"i": 3}, rows)], {"i": "n"}, {"x": "x{i}"}, "flow")
+
+
+def test_rows_that_differ_are_refused_by_name() -> None:
+    one = Member({"i": 2}, {"x1": -sym("x1"), "x2": -sym("x2")})
+    other = Member({"i": 2}, {"x1": -sym("x1"), "x2": -2 * sym("x2")})
+    assert every_member([one], {"i": "n"}, {"x": "x{i}"}, "flow").rows["x[i]"] is -sym("x[i]")
+    with pytest.raises(EquationError, match="x2 at i up to 2 is not of the form of x1"):
+        every_member([one, other], {"i": "n"}, {"x": "x{i}"}, "flow")
+
+
+def test_a_sum_and_its_negative_are_one() -> None:
+    total = sym("x1") + sym("x2")
+    rows = {"y": graph.exp(total), "z": graph.exp(-total)}
+    found = every_member([Member({"i": 2}, rows)], {"i": "n"}, {"x": "x{i}"}, "flow")
+    assert len(found.sums) == 1 and found.rows["z"] is graph.exp(-sym("#1"))
