@@ -227,8 +227,8 @@ def _one_sided(lab: Laboratory) -> Verdict:
     hypotheses=THEOREM_1,
     fault="false",
     cause="lost-eta",
-    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad t\in[T];\qquad\mathcal U:\ p_2\text{ for }p_1\ (38);\quad\|W_{O(i,\cdot)}^{(t)}\|^2\ge(\text{the same})^2\ (36),(40)",
-    reading="at T of (10), any hidden constants, eta to 0 with all else fixed",
+    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad b\in[T];\qquad\mathcal U:\ p_2\text{ for }p_1\ (38);\quad\|W_{O(i,\cdot)}^{(t)}\|^2\ge(\text{the same})^2\ (36),(40)",
+    reading="b in [T] is read as t in [T]; at T of (10), any hidden constants, eta to 0 with all else fixed",
 )
 def growth_of_lucky(lab: Laboratory) -> dict[str, Verdict]:
     """The length of a neuron against eta T^2, for the neurons of both classes and for their norm."""
@@ -276,7 +276,7 @@ def other_directions(lab: Laboratory) -> Verdict:
     printed, right = over_batches(lab, "nuisance over own", what, -0.5)
     return printed.correcting(
         r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3",
-        right & near_symmetric(lab, "d1", "dn"),
+        right & near_symmetric(lab, "d1", "dn", "A"),
         "once gates are sorted a lucky neuron sees its own class only, and nuisance values come along; " + COPIES,
     )
 
