@@ -10,9 +10,6 @@ TRIED = {
     "Eq.31": "tried: V_i = -C_i1 has the sign of y a_i where one class alone activates the neuron, exactly; which neurons both classes activate changes along the run, "
     "and the least ratio over all of them has no bound that was found",
     "Eq.32": "tried: as Eq.31 with the patterns exchanged; gates of neurons that both classes activate are known in runs only",
-    "Eq.35": "that no power of B can occur is exact (copies of a sample make the same step); that the ratio is not zero at T needs the gates of nuisance queries, which "
-    "slide (Beyond.sliding) and were followed in runs",
-    "Eq.42": "that no power of B can occur is exact; that some unlucky neuron has moved by T needs one that is revived, which runs show and no start was found for exactly",
     "Eq.92": "that no power of B can occur is exact; that the noise term is not zero in the middle of a run is generic and was measured",
     "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the share of the "
     "corrected form, were measured",

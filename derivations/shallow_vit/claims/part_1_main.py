@@ -68,7 +68,7 @@ def zero_error(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Ver
     hypotheses=(*THEOREM_1, CONSTANTS),
     main=True,
     statement=r"(7)\text{-}(9),\ (11),\ \zeta\gtrsim1-\eta^{10}:\quad T=\Theta(\eta^{-3/5}\alpha_*^{-1})\ (10)\ \text{iterations give zero generalization error (12) with probability }0.99",
-    reading="(10) along eta to 0 with all else fixed, any constant; (12) along |S^n| to infinity, which (9) allows, with all else fixed",
+    reading="(10) along eta to 0 with all else fixed, any constant; (12) along |S^n| to infinity, with all else fixed; zeta is a number of (11)",
 )
 def number_of_iterations(lab: Laboratory) -> dict[str, Verdict]:
     """How far T of (10) steps can go, and samples on which no network has margin 1 for both labels (as Eq.11)."""

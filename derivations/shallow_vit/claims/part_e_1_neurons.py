@@ -11,6 +11,7 @@ from odesys import (
     Evidence,
     Verdict,
     Witness,
+    always_positive,
     decided,
     entry_pairs,
     equal,
@@ -19,15 +20,16 @@ from odesys import (
     leading_orders,
     refuted,
     rounded,
+    say_witness,
     sym,
     undecided,
 )
 
 from ..laboratory import Laboratory
 from ..special.class_network import Counts, State
-from .book import SHARED, THEOREM_1, before_margin, claim, tables
+from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
-from .common_motion import EXACT, STEPS, TIME, by_printed_steps, n, too_slow
+from .common_motion import EXACT, STEPS, TIME, by_printed_steps, n, too_slow, unmoved
 from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
@@ -264,21 +266,40 @@ def _growth(lab: Laboratory, feature: str) -> Verdict:
     same_as="Eq.39, Eq.114, Eq.116",
     where="Lemma 2, Claim 1, Eqs. (35), (39)",
     parts=["ratio"],
-    hypotheses=SHARED,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}^{(t)}p\lesssim\frac1{\sqrt B}W_{O(i,\cdot)}^{(t)}p_1,\ p\in\mathcal P\setminus p_1",
-    reading="any constant: mean ratio of nuisance components over the first one at T, batches of copies of two samples",
+    reading="any constant, every batch, all t up to T of (10), eta to 0; and at the end of training, in runs",
 )
 def other_directions(lab: Laboratory) -> Verdict:
-    """The ratio of lucky neurons with a_i > 0 at the end."""
+    """Lucky neurons of the start with components of one size; the ratio of those with a_i > 0 at the end."""
     what = "the ratio of nuisance components over the first one"
-    printed, right = over_batches(lab, "nuisance over own", what, -0.5)
+    ending, right = over_batches(lab, "nuisance over own", what, -0.5)
+    sentence = (
+        "for every constant C, at every t up to T of (10) and for small eta (all hypotheses hold): a neuron whose components w'p_1, .., w'p_M are between xi "
+        "and 2 xi at the start is lucky, and w'p_3 is above w'p_1/3 for every B, so above C w'p_1/sqrt(B) for B > 9 C^2; among m neurons there is one "
+        "with a probability that tends to 1"
+    )
+    first, others, below, above = (sym(name) for name in ("A_1", "A_other", "below", "above"))
+    own, nuisance = 2 - below, 1 + above  # w'p_1 and w'p_3 in units of xi: at most 2, and at least 1 for both
+    lucky = always_positive(
+        {"w'V": first + others * nuisance, "w'p_3 - w'p_1/3": nuisance - own / 3},
+        positive=("A_1", "A_other"),
+        nonnegative=("below", "above"),
+    )
+    printed = unmoved(
+        lab,
+        lucky,
+        sentence,
+        "V_l(0) is a mean of p_1, .., p_M with positive weights, attention: a neuron with positive components is lucky",
+        "the components of a neuron are Gaussian, so that all of them are in such a box with a probability that is free of m, B and eta",
+    )
     return printed.correcting(
-        r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3",
+        r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3,\ a_{(l)}=a",
         right & near_symmetric(lab, "d1", "dn", "A"),
         "once gates are sorted a lucky neuron sees its own class only, and nuisance values come along; " + COPIES,
-    )
+    ).adding(at_the_end_of_training=say_witness(ending.witness))
 
 
 @claim(
@@ -290,14 +311,14 @@ def other_directions(lab: Laboratory) -> Verdict:
     same_as="Eq.44, Eq.121, Eq.124",
     where="Lemma 2, Claim 1, Eqs. (42), (44)",
     parts=["(42)", "(44)"],
-    hypotheses=SHARED,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}p\le\tfrac1{\sqrt B}\min\{w_j'p_1,w_k'p_2\},\qquad\|w_i\|^2\le\tfrac1B\min\{\|w_j\|^2,\|w_k\|^2\}\quad(i\ \text{unlucky},j\in\mathcal W,k\in\mathcal U)",
-    reading="any constant, at T, batches of copies of two samples: means over lucky neurons in place of their minimum, which is kinder",
+    reading="any constant, every batch, all t up to T of (10), eta to 0; and at the end of training, in runs, means over lucky neurons for their minimum",
 )
 def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
-    """Neurons with a_i > 0 in neither set against lucky ones at the end: largest component, and mean squares."""
+    """Unlucky and lucky neurons of the start are of one size; at the end: largest component, and mean squares, for a_i > 0."""
     revived = "unlucky neurons start as long as lucky ones, and some are revived by the first steps; " + COPIES
     largest, stays = over_batches(
         lab,
@@ -306,19 +327,54 @@ def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
         -0.5,
     )
     what = "the mean squared norm of unlucky over lucky neurons"
-    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0)
+    square, right = over_batches(lab, "unlucky over lucky", what, -1.0)
+    two = (
+        "for every constant C, at every t up to T of (10) and for small eta (all hypotheses hold): w_i with w_i'p_1, w_i'p_2 between -3 xi and -2 xi, and its other "
+        "components between xi/10 and xi/5, is unlucky, and w_j with components between xi and 2 xi is in W and U; "
+    )
+    small = _unlucky(lab)
+    steps = (
+        "label-relevant and confusion tokens are more than half of all, and their queries prefer their own pattern, so p_1 and p_2 have more than half of the weight in V_l(0)",
+        "the components of neurons are Gaussian, so that among m some are in both boxes with a probability that tends to 1, for every B and eta",
+    )
     return {
-        "(42)": largest.correcting(
-            r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B",
+        "(42)": unmoved(
+            lab, small, two + "w_i'p_3 >= xi/11 and w_j'p_1 <= 3 xi for every B, against (42) for B > (33 C)^2", *steps
+        )
+        .correcting(
+            r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B,\ a_{(l)}=a",
             stays & near_symmetric(lab, "d1"),
             revived,
-        ),
-        "(44)": printed.correcting(
-            r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
+        )
+        .adding(at_the_end_of_training=say_witness(largest.witness)),
+        "(44)": unmoved(
+            lab,
+            small,
+            two
+            + "with m_a - M other components of w_j below xi, |w_i|^2/|w_j|^2 is above 1/(M + m_a) for every B, against (44) for B > C (M + m_a)",
+            *steps,
+        )
+        .correcting(
+            r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B,\ a_{(l)}=a",
             right & near_symmetric(lab, "d1"),
             revived,
-        ),
+        )
+        .adding(at_the_end_of_training=say_witness(square.witness)),
     }
+
+
+def _unlucky(lab: Laboratory) -> Verdict:
+    """-w'V for the unlucky neuron, with at least as much weight on p_1, p_2 as elsewhere; its length against that of the lucky one."""
+    other, rest, M, more = (sym(name) for name in ("other", "rest", "M", "more"))  # m_a = M + more
+    return always_positive(
+        {
+            "-w'V": 2 * (other + rest) - other / 5,
+            "8 (M + m_a) - |w_j|^2": 8 * (2 * M + more)
+            - (4 * M + more),  # in units of xi^2, where |w_i|^2 is 8 at least
+        },
+        positive=("other", "M"),
+        nonnegative=("rest", "more"),
+    )
 
 
 @claim(

@@ -95,9 +95,7 @@ def area_of_cap(lab: Laboratory) -> Verdict:
             phi = as_ball(Fraction(k, 16))
             return bool(abs(cap_ratio(3, phi) / 2 - (1 - phi.cos()) / 2) < 1e-20)
 
-    sentence = (
-        f"at phi = pi/2 and m_a = 10, a half sphere, half of I is {float(whole / 2):g}, which is its share, and the ratio of integrals is {float(whole):g}"
-    )
+    sentence = f"at phi = pi/2 and m_a = 10, a half sphere, half of I is {float(whole / 2):g}, which is its share, and the ratio of integrals is {float(whole):g}"
     printed = decided(not wrong, Witness(sentence, {}), Evidence.CERTIFICATE)
     return printed.correcting(
         r"\Pr=\tfrac12I_{\sin^2\phi}=\tfrac12\cdot\text{ratio of integrals}",

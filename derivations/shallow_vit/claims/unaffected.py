@@ -66,26 +66,16 @@ REASONS = (
     ("hinge", "Eq.33", "both outputs are zero at this start, where the exponential has the slope of the hinge"),
     (
         "minority",
-        "Eq.149-150 Eq.49-50 Eq.109-113 Beyond.constant",
+        "Eq.149-150 Eq.49-50",
         "labels and output weights exchange their roles: times, norms and attention stay, the signs are noticed elsewhere",
     ),
     ("minority weight scale linear hinge tokens flip keys neurons nuisance start", "Eq.92", COPIES),
     ("start", "Eq.31 Eq.32 Eq.94-98", SIGN),
-    ("hinge", "Def.2 Eq.35 Eq.42 Eq.55-59 Eq.109-113 Eq.133-135 Beyond.sliding", SPEED),
-    (
-        "flip keys nuisance",
-        "Eq.42",
-        f"{COPIES}; along p_1 neurons are driven by values of their own pattern, which this leaves alone",
-    ),
+    ("hinge", "Def.2 Eq.55-59 Eq.109-113 Eq.133-135 Beyond.sliding", SPEED),
     (
         "weight scale keys nuisance",
         "Eq.117-120",
         f"{COPIES}; along p_1 neurons are driven by values of their own pattern, which this leaves alone",
-    ),
-    (
-        "weight",
-        "Eq.109-113",
-        "before the first margin the class that counts twice drives its own neurons, and means are over both classes",
     ),
     ("start", "Rem.2 Rem.2-noise Rem.2-scale Eq.11 Eq.28-29 Prop.2-pruning Beyond.condition", OTHER_START),
     (
