@@ -5,8 +5,6 @@ from __future__ import annotations
 from odesys import Evidence, Verdict
 
 TRIED = {
-    "Lem.4": "that half of the printed sets has the other sign of a_i is exact; that each of these is switched off by T, and none of the right sign, was "
-    "tried by the sign of a step at the start, which settles neurons well inside the half space; those near its edge depend on the values after many steps",
     "Eq.31": "tried: V_i = -C_i1 has the sign of y a_i where one class alone activates the neuron, exactly; which neurons both classes activate changes along the run, "
     "and the least ratio over all of them has no bound that was found",
     "Eq.32": "tried: as Eq.31 with the patterns exchanged; gates of neurons that both classes activate are known in runs only",

@@ -96,7 +96,7 @@ EXPECTED = {
     "Eq.61-63": ("fails", P),
     "Eq.64-65": ("fails", P),
     "Def.2": ("holds", M),
-    "Lem.4": ("fails", M),
+    "Lem.4": ("fails", C),
     "Eq.31": ("fails", M),
     "Eq.32": ("fails", M),
     "Eq.33": ("fails", C),
