@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import flint
-import numpy as np
-
 from odesys import (
     Evidence,
     Verdict,
     Witness,
     always_positive,
-    as_ball,
     decided,
     entry_pairs,
     equal,
     graph,
     identity,
     leading_orders,
-    refuted,
     rounded,
     say_witness,
     sym,
-    undecided,
 )
 
 from ..laboratory import Laboratory
-from ..special.class_network import Counts, State
 from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
-from .common_motion import EXACT, STEPS, TIME, by_printed_steps, n, too_slow, unmoved
+from .common_motion import STEPS, TIME, by_printed_steps, n, too_slow, unmoved
 from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
@@ -42,6 +33,7 @@ from .common_seeds import (
     of_tilted,
     over_batches,
 )
+from .common_start import closed_at_once, one_sided, wrong_sign
 
 SIGNS = "(55) and (59) use the lucky sets as parts of K_+ and K_-; Definition 2 lacks that sign"
 COPIES = (
@@ -99,7 +91,7 @@ def stays_active(lab: Laboratory) -> dict[str, Verdict]:
     every = in_every_run(lab, what, lambda x: x["share kept"] == 1, of_elsewhere, ELSEWHERE[0])
     most = almost_all(lab, "share kept", "95 percent of them are active on their own query at every step")
     return {
-        "right sign": _closed_at_once(lab, 1)
+        "right sign": closed_at_once(lab, 1)
         .correcting(
             ALMOST,
             most,
@@ -107,7 +99,7 @@ def stays_active(lab: Laboratory) -> dict[str, Verdict]:
         )
         .adding(in_runs=_said(every))
         .blaming("false", "lucky-gates-close"),
-        "sets as printed": _closed_at_once(lab, -1)
+        "sets as printed": closed_at_once(lab, -1)
         .correcting(ALMOST, most, SIGNS)
         .adding(in_runs=_said(ended))
         .blaming("misprint", "sign-of-a"),
@@ -117,48 +109,6 @@ def stays_active(lab: Laboratory) -> dict[str, Verdict]:
 def _said(seen: Verdict) -> str:
     """What runs show, beside a proof."""
     return say_witness(seen.witness) if seen.witness is not None else seen.as_stated
-
-
-def _closed_at_once(lab: Laboratory, sign: int) -> Verdict:
-    """A neuron that its own query barely activates, and what the first step does to w'V_1, in balls and as the network has it.
-
-    Its part on p_3 is -1/20, that on p_2 is 2 for a_i > 0, so that both queries of - samples activate it, and -1 for a_i < 0, so
-    that none does; that on p_1 is where w'V_1 = 0 in + samples, whose nuisance queries do not activate it.
-    """
-    third, second = Fraction(-1, 20), Fraction(2 if sign > 0 else -1)
-    with flint.ctx.workprec(96):
-        e, f = flint.arb(1).exp(), as_ball(Fraction(1, 10))
-        own, nuisance = (
-            e * f / (e * f + 1 - f),
-            e * (1 - f) / (e * (1 - f) + f),
-        )  # attention of a query on its own pattern
-        first = -as_ball(third) * (1 - own) / own
-        closed = [(1 - nuisance) * first + nuisance * as_ball(third)]
-        others = [
-            own * as_ball(second) + (1 - own) * as_ball(third),
-            (1 - nuisance) * as_ball(second) + nuisance * as_ball(third),
-        ]
-        sure = all(bool(h < 0) for h in closed) and all(bool(sign * h > 0) for h in others)
-        pull = f * (1 - own) ** 2 + (1 - f) * nuisance * (1 - own) if sign > 0 else flint.arb(0)
-        change = sign * (f * (own**2 + (1 - own) ** 2) - pull) / 2
-        falls = bool(change < 0)
-    w = np.array([float(first) + 1e-9, float(second), float(third)])
-    start = State(np.array([w, w]), np.eye(3), np.eye(3), np.eye(3), np.array([sign, -sign]) / 2**0.5)
-    made = lab.forces(start, lab.data(Counts(np.array([[1.0, 0.0, 9.0], [0.0, 1.0, 9.0]]), np.array([1, -1]))), 1e9)
-    seen = float(made.C[0] @ np.array([float(own), 0.0, 1 - float(own)]) * 2**0.5)
-    if not (sure and falls) or abs(seen - float(change)) > 1e-9:
-        return undecided("the first step does not close the gate of this neuron")
-    sentence = (
-        f"alpha_* = 1/10, alpha_# = 0, M = 3, no errors, xi = 1/sqrt(m), a_i {'>' if sign > 0 else '<'} 0: for a neuron near ({float(first):.3g}, {float(second):g}, "
-        f"{float(third):g}) xi the first step changes w'V_1 in + samples by {float(change):.3f} eta/sqrt(m), so that it is switched off if w'V_1 > 0 was less; for every eta there "
-        "is such a neuron with a probability that tends to 1 with m"
-    )
-    where = EXACT | {"M": 3, "alpha_s": Fraction(1, 10), "alpha_c": Fraction(0)}
-    return refuted(Witness(sentence, where), Evidence.CERTIFICATE).proving(
-        "the signs of its other pre-activations are strict, so that they are the same near by; of its own one a share eta of neurons has less than what the step takes",
-        "at the start the signs a_i are independent of all else: outputs are O(1/sqrt(m)), below the margin, and sums over neurons in the first steps of values, keys and queries have the mean 0 and are O(1/sqrt(m)), so "
-        "that they change w'V_1 by O(eta/m) only",
-    )
 
 
 @claim(
@@ -174,16 +124,19 @@ def _closed_at_once(lab: Laboratory, sign: int) -> Verdict:
     fault="misprint",
     cause="sign-of-a",
     statement=r"V_i(t)\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_+}\frac{|S_1^n|}{a|S^n|}p_n(t),\ i\in\mathcal W_{l,n}(0)",
-    reading="V_i = -C_i1, steps before a margin is reached; some positive constant for all neurons of W",
+    reading="V_i = -C_i1; some positive constant for all neurons of W, one a_i for all positions, at the start",
 )
 def coefficient_of_lucky(lab: Laboratory) -> Verdict:
-    """The least ratio over neurons and steps has the other sign for a_i < 0; with a_i > 0 it is at least 1/2 for almost all."""
+    """A neuron of W with a_i < 0 at the start; with a_i > 0 the least ratio over neurons and steps is at least 1/2 for almost all."""
     every = in_every_run(lab, "V_i has the printed sign for all lucky neurons", lambda x: x["least C of W-"] > 0)
     right = almost_all(lab, "share with C_1", "the bound holds with constant 1/2 for 95 percent of W with a_i > 0")
     first = of_main(lab, lab.draw.seeds(1)[0])["least C of W+"]
-    return every.correcting(
-        ALMOST + r",\ \text{with constant }\tfrac12", right, "y a_i decides the sign; " + SIGNS
-    ).with_constants(least_ratio=rounded(first, 4))
+    return (
+        wrong_sign(lab, 1, "V_i = {0:.4f}/a, while the right side of (31) is negative for every positive constant")
+        .correcting(ALMOST + r",\ \text{with constant }\tfrac12", right, "y a_i decides the sign; " + SIGNS)
+        .adding(in_runs=_said(every))
+        .with_constants(least_ratio=rounded(first, 4))
+    )
 
 
 @claim(
@@ -199,20 +152,25 @@ def coefficient_of_lucky(lab: Laboratory) -> Verdict:
     fault="misprint",
     cause="sign-of-V",
     statement=r"V_i(t)\gtrsim\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n(t),\ i\in\mathcal U_{l,n}(0)",
-    reading="neurons with a_i < 0, V_i the coefficient for pattern 1 as in (29), or for pattern 2 as in (52)",
+    reading="neurons with a_i < 0, V_i the coefficient for pattern 1 as in (29), or for pattern 2 as in (52), at the start",
 )
 def coefficient_of_other(lab: Laboratory) -> Verdict:
-    """Both coefficients have the other sign somewhere; with the sign of (31) the one of pattern 2 has constant 1/2 for almost all."""
+    """A neuron of U with a_i < 0 at the start; with the sign of (31) the coefficient of pattern 2 has constant 1/2 for almost all."""
     every = in_every_run(
         lab,
         "one of the two coefficients has the printed sign for all of them",
         lambda x: max(x["least V_1 of U-"], x["least V_2 of U-"]) > 0,
     )
     right = almost_all(lab, "share with C_2", "the bound holds with constant 1/2 for 95 percent of U with a_i < 0")
-    return every.correcting(
-        r"V_i\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ \text{for at least 95 percent of }a_i<0",
-        right,
-        "y a_i > 0 for these neurons as for the others, so the sign is that of (31), as (52) needs it",
+    said = "V_i is {0:.4f}/a for pattern 1 and {1:.4f}/a for pattern 2, while the right side of (32) is positive for every positive constant"
+    return (
+        wrong_sign(lab, -1, said)
+        .correcting(
+            r"V_i\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ \text{for at least 95 percent of }a_i<0",
+            right,
+            "y a_i > 0 for these neurons as for the others, so the sign is that of (31), as (52) needs it",
+        )
+        .adding(in_runs=_said(every))
     )
 
 
@@ -237,38 +195,7 @@ def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     sums = {f"query {k + 1}": graph.add(t.softmax(0, j, k) for j in range(3)) - 1 for k in range(3)}
     sums["shares"] = graph.add(t.fraction(0, k) for k in range(3)) - 1
     bound = identity(sums, positive=POSITIVE).proving("|V_i| is at most |a_i| times a mean of attention over queries")
-    return _one_sided(lab).correcting(r"|V_i|\le\frac1a", bound, COPIES)
-
-
-#: a neuron, in the features of patterns 1, 2, 3; samples with halves of patterns 1 and 3, and of 2 and 3
-UNLUCKY = (-1, -10, 1)
-
-
-def _one_sided(lab: Laboratory) -> Verdict:
-    """Pre-activations of the neuron in balls, and its V_1 as the network has it."""
-    with flint.ctx.workprec(96):
-        e = flint.arb(1).exp()
-        x, y, z = UNLUCKY
-        closed = {"query 1 of +": e * x + z, "query 2 of -": e * y + z, "query 3 of -": y + e * z}
-        opened = x + e * z  # of query 3 in the + sample
-        unlucky = all(bool(h < 0) for h in closed.values()) and bool(opened > 0)
-        size = 1 / (4 * (1 + e))  # a |V_i|: half of the samples, half of the queries, attention 1/(1 + e)
-    start = State(
-        np.array([UNLUCKY, UNLUCKY], dtype=float), np.eye(3), np.eye(3), np.eye(3), np.array([1.0, -1.0]) / 2**0.5
-    )
-    data = lab.data(Counts(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), np.array([1, -1])))
-    seen = float(lab.forces(start, data, 1e9).C[0, 0] * 2**0.5)
-    if not unlucky or abs(seen - float(size)) > 1e-12:
-        return undecided("the neuron is not unlucky, or its coefficient is another one")
-    sentence = (
-        f"alpha_* = 1/2, alpha_# = 0, M = 3, no errors, t = 0: neurons near (-1, -10, 1) are unlucky, nuisance queries of "
-        f"+ samples alone activate them, and a |V_i| = 1/(4 (1 + e)) = {float(size):.4f} for every B, while the right sides fall like 1/sqrt(B)"
-    )
-    where = EXACT | {"M": 3, "alpha_c": Fraction(0)}
-    return refuted(Witness(sentence, where), Evidence.CERTIFICATE).proving(
-        "the signs are strict, so that among many neurons some are near (-1, -10, 1), with a probability that tends to 1",
-        "a batch with k copies of each sample has the gradient of one of each, whatever k",
-    )
+    return one_sided(lab).correcting(r"|V_i|\le\frac1a", bound, COPIES)
 
 
 @claim(
@@ -511,14 +438,19 @@ def noise_term(lab: Laboratory) -> Verdict:
     fault="misprint",
     cause="sign-of-a",
     statement=r"\Delta\langle w_i,p_1\rangle\gtrsim\frac\eta a\Big(\frac{|S_1|}{|S|}p_n-(\sigma+\tau)+\eta t\frac{|S_1|}{|S|}\frac{|S_1|m}{2|S|a}p_n\,w_i'p_1\Big),\ i\in\mathcal W",
-    reading="some positive constant; sums over + samples, steps before a margin is reached",
+    reading="some positive constant; sums over + samples, one a_i for all positions, the first step",
 )
 def lower_bound_of_step(lab: Laboratory) -> Verdict:
-    """Steps of W with a_i < 0 are negative where the bound is positive; with a_i > 0 almost all are positive at every step."""
+    """The first step of a neuron of W with a_i < 0; with a_i > 0 almost all steps are positive."""
     every = in_every_run(lab, "steps of all lucky neurons have the printed sign", lambda x: x["least step of W-"] > 0)
     right = almost_all(
         lab, "share of steps", "95 percent of W with a_i > 0 grow along p_1 at every step before a margin"
     )
-    return every.correcting(
-        ALMOST + r":\ \Delta\langle w_i,p_1\rangle>0", right, "the constant depends on the fractions; " + SIGNS
+    said = "the first step of w'p_1 is minus {0:.4f} eta/a, while the right side of (98) is positive for every positive constant, as w'p_1 is"
+    return (
+        wrong_sign(lab, 1, said)
+        .correcting(
+            ALMOST + r":\ \Delta\langle w_i,p_1\rangle>0", right, "the constant depends on the fractions; " + SIGNS
+        )
+        .adding(in_runs=_said(every))
     )
