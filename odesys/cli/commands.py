@@ -334,7 +334,10 @@ def figures(
     fig: Annotated[
         list[str] | None,
         typer.Option(
-            "--fig", metavar="ID", help="Only this; repeatable [default: all].", autocompletion=complete("figures")
+            "--fig",
+            metavar="ID",
+            help="Only this; repeatable [default: all but proof].",
+            autocompletion=complete("figures"),
         ),
     ] = None,
     level: Annotated[Level, typer.Option("--level", help="quick leaves out the long figures.")] = Level.quick,
@@ -351,7 +354,10 @@ def figures(
               odesys figures benign_overfitting --fig 2 --data mnist.npz
     """
     chosen = registry.find_paper(paper)
-    usual = [name for name, figure in chosen.figures.items() if level is Level.full or figure.level != "full"]
+    shown = {Level.quick: ("quick",), Level.full: ("quick", "full")}[
+        level
+    ]  # the proof graph, "never", only by its name
+    usual = [name for name, figure in chosen.figures.items() if figure.level in shown]
     wanted = {name: registry.pick(chosen, "figure", name, chosen.figures) for name in fig or usual}
     others = [name for name, figure in wanted.items() if not figure.own_data]
     if data is not None and others:

@@ -45,6 +45,13 @@ book = ClaimBook(
     rule=True,
 )
 THEOREM_1 = bounds.CONDITIONS
+#: (9) asks |S^n| and B, (7) m, (11) N to be above constants, and (10) has T in terms of eta: a constant that depended on one
+#: of them would make its own condition empty. So orders are refuted along these with constants, and all else of the law, fixed.
+CONSTANTS = Hypothesis(
+    "hidden constants",
+    r"\text{fixed before }\eta,N,m,B,|S^n|,\text{ which (7) and (9)-(11) bound by them; they may depend on all else}",
+    lambda p: 0.0,
+)
 #: most runs have one output weight a_i for all positions, as the proofs have it; (1) draws a_(l) for each
 ONE_A = Hypothesis(
     "output weights",
@@ -129,6 +136,11 @@ def at(node: Node, **values: Any) -> Node:
     """An expression with numbers or expressions in place of symbols."""
     (found,) = graph.substitute([node], {sym(name): graph.as_node(value) for name, value in values.items()})
     return found
+
+
+def value(node: Node, **values: Any) -> float:
+    """An expression at numbers, as a float for a sentence."""
+    return float(graph.evaluate([node], {name: float(x) for name, x in values.items()}, graph.FLOAT_FUNCTIONS)[0])
 
 
 # ---- the paper's formulas over the symbols of the toy: M = 3 patterns, two neurons a, -a, samples with counts c_j (+), e_j (-)

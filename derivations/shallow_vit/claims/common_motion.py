@@ -141,4 +141,23 @@ def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str) -> Verdict
     return found.proving(*bound.proof.steps, f"powers of 1/eta: {order(left)} on the left, {order(right)} on the right")
 
 
+def unmoved(lab: Laboratory, at_start: Verdict, sentence: str, *steps: str) -> Verdict:
+    """Refuted at every t up to T of (10) by neurons of the start, if a strict inequality between them holds there.
+
+    Weights move by O(eta^(2/5)) up to T, so that what is strict at the start stays strict for small eta.
+    """
+    bound = bounded_motion(lab)
+    if bound.as_stated != HOLDS or at_start.as_stated != HOLDS:
+        return undecided("the equations are not those whose factors were counted, or the neurons are others")
+    if order(TIME) >= 0:
+        return undecided("eta T does not tend to 0 at T of (10)")
+    assert bound.proof is not None
+    return refuted(Witness(sentence, EXACT)).proving(
+        *bound.proof.steps,
+        f"at T of (10) eta T is of the order eta^{-order(TIME)}: up to there a neuron has moved by O(eta^{-order(TIME)})/sqrt(m) only, for every batch; for "
+        "given m and xi that is small against xi",
+        *steps,
+    )
+
+
 TIME = STEPS / n  # eta T

@@ -30,7 +30,7 @@ POSITIONS = Case(
 
 @computed_once
 def of_positions(lab: Laboratory, seed: int) -> dict[str, float]:
-    """What label-relevant queries gain from start to T, the least share of lucky neurons still active at T, and `ranking` at T."""
+    """What label-relevant queries gain from start to T, the least share of lucky neurons still active at T, and `received`."""
     run = lab.tokens(POSITIONS, seed)
     if not run.fitted:
         raise IntegrationError(f"the training margins are not reached in {run.steps} steps", time=float(run.steps))
@@ -38,7 +38,7 @@ def of_positions(lab: Laboratory, seed: int) -> dict[str, float]:
     return {
         "attention gained": _own(last, run.data) - _own(first, run.data),
         "lucky at T": min(_kept(first, last, run.data, label) for label in (1, -1)),
-        **_ranking(last, run.data),
+        **received(first, last, run.data),
     }
 
 
@@ -54,10 +54,19 @@ def _kept(first: Pass, last: Pass, data: Tokens, label: int) -> float:
     return float((last.h[queries] > 0)[first.h[queries] > 0].mean())
 
 
-def _ranking(found: Pass, data: Tokens) -> dict[str, float]:
-    """Shares of the samples in which each label-relevant token receives more attention than every other, and than their mean."""
-    received = found.A.mean(axis=2)  # by each token, over queries
-    least = np.where(data.relevant, received, np.inf).min(axis=1)
-    most = np.where(data.relevant, -np.inf, received).max(axis=1)
-    mean = np.where(data.relevant, 0.0, received).sum(axis=1) / (~data.relevant).sum(axis=1)
-    return {"above every other": float((least > most).mean()), "above their mean": float((least > mean).mean())}
+def received(first: Pass, last: Pass, data: Tokens) -> dict[str, float]:
+    """What tokens receive, in the mean over queries, times their number L: 1 is the same for all.
+
+    Gains from start to T of label-relevant and of confusion tokens, in the mean over all; what label-relevant tokens
+    receive at T beyond the others; the share of the samples in which each of them is above every other token at T.
+    """
+    before, after = (found.A.mean(axis=2) * data.X.shape[1] for found in (first, last))
+    own, confusion = data.relevant, data.pattern == np.where(data.y > 0, 1, 0)[:, None]
+    least = np.where(own, after, np.inf).min(axis=1)
+    most = np.where(own, -np.inf, after).max(axis=1)
+    return {
+        "label-relevant gained": float((after - before)[own].mean()),
+        "confusion gained": float((after - before)[confusion].mean()),
+        "label-relevant beyond others": float(after[own].mean() - after[~own].mean()),
+        "above every other": float((least > most).mean()),
+    }

@@ -5,17 +5,7 @@ from __future__ import annotations
 from odesys import Evidence, Verdict
 
 TRIED = {
-    "Lem.4": "that half of the printed sets has the other sign of a_i is exact; that each of these is switched off by T, and none of the right sign, was "
-    "tried by the sign of a step at the start, which settles neurons well inside the half space; those near its edge depend on the values after many steps",
-    "Eq.31": "tried: V_i = -C_i1 has the sign of y a_i where one class alone activates the neuron, exactly; which neurons both classes activate changes along the run, "
-    "and the least ratio over all of them has no bound that was found",
-    "Eq.32": "tried: as Eq.31 with the patterns exchanged; gates of neurons that both classes activate are known in runs only",
-    "Eq.35": "that no power of B can occur is exact (copies of a sample make the same step); that the ratio is not zero at T needs the gates of nuisance queries, which "
-    "slide (Beyond.sliding) and were followed in runs",
-    "Eq.42": "that no power of B can occur is exact; that some unlucky neuron has moved by T needs one that is revived, which runs show and no start was found for exactly",
     "Eq.92": "that no power of B can occur is exact; that the noise term is not zero in the middle of a run is generic and was measured",
-    "Eq.94-98": "tried: a step of a neuron with a_i < 0 that its own class alone activates is negative, exactly; that there is one at every start, and the share of the "
-    "corrected form, were measured",
     "Eq.55-59": "(56), (57) by proof; tried for (58): both sides are sums over neurons of their own gates, compared in runs; (59): that no power of B can occur is exact, that the part is not zero at T was seen in runs",
     "Eq.162-170": "K and Q are exact with any overlap; tried for a bound of the pull of other queries: nuisance queries turn to pattern 1 where the output rewards it, which is an "
     "average over samples whose sign at the first steps is random; later it was measured",

@@ -120,7 +120,7 @@ def near_ties(lab: Laboratory) -> Verdict:
 PAIR = (
     "fix all hidden constants, N and eta; let a sample X with k + 1 against k tokens of the two discriminative "
     "patterns, and X with one of the k + 1 exchanged, have probability p/2 each, 0 < p <= 1/2, beside mean fractions 1/2 "
-    "and 1/20 (all hypotheses hold)"
+    "and 1/20 (all hypotheses hold; without errors X satisfies (8) by itself, too)"
 )
 
 
@@ -134,7 +134,8 @@ def never_zero(lab: Laboratory, kept: Verdict, where: str) -> Verdict:
         rf"\alpha_\#=0,\ \text{{fractions of every sample within }}{KINDS * SPREAD / 2**0.5:.2f}\text{{ of }}\alpha_*,\ {where}:\ "
         r"f<10^{-3}\text{ with probability }0.99",
         kept,
-        "(8) is about mean fractions; (77) needs the gap in every sample, and N samples do not see rare ones",
+        "(8) is about mean fractions, and asked of each sample, as before (180), it allows k + 1 against k where sigma = delta = tau = 0; (77) needs a gap in "
+        "every sample that is free of |S|",
     )
 
 
@@ -150,8 +151,8 @@ def no_margin(lab: Laboratory, sentence: str) -> Verdict:
         refuted(Witness(sentence, EXACT))
         .proving(
             *bound.proof.steps,
-            "neither T of (10) nor these bounds contain |S|: with probability close to 1 all weights at T are in a ball that "
-            "is free of k",
+            "neither T of (10) nor these bounds contain |S|, and hidden constants are fixed before it, as (9) bounds it by one: with "
+            "probability close to 1 all weights at T are in a ball that is free of k",
             "X and X' differ in one token: its own summand of (1) has the weight 1/|S| and |a_(l)| = 1, and every row of "
             "attention (N + e x)/(Z + e) differs from N/Z by e/(Z + e) (x - N/Z), which is O(1/|S|) for bounded logits",
             "so |F(X) - F(X')| = O(1/|S|), with a_(l) of each position or common to all",

@@ -22,7 +22,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import THEOREM_1, claim
+from .book import CONSTANTS, THEOREM_1, claim
 from .common_motion import EXACT, TIME, too_slow
 from .common_positions import POSITIONS, of_positions
 from .common_runs import off_recursion, prototypes
@@ -65,10 +65,10 @@ def zero_error(lab: Laboratory, frozen: bool = False, alpha: float = 0.5) -> Ver
     expect="fails",
     where="Theorem 1, Eqs. (10) and (12)",
     parts=["iterations (10)", "zero error (12)"],
-    hypotheses=THEOREM_1,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     main=True,
     statement=r"(7)\text{-}(9),\ (11),\ \zeta\gtrsim1-\eta^{10}:\quad T=\Theta(\eta^{-3/5}\alpha_*^{-1})\ (10)\ \text{iterations give zero generalization error (12) with probability }0.99",
-    reading="T of (10) with any constant, also of the law, along eta to 0; (12) with constants, N, eta fixed first, free of |S|, for laws with (8), (9)",
+    reading="(10) along eta to 0 with all else fixed, any constant; (12) along |S^n| to infinity, with all else fixed; zeta is a number of (11)",
 )
 def number_of_iterations(lab: Laboratory) -> dict[str, Verdict]:
     """How far T of (10) steps can go, and samples on which no network has margin 1 for both labels (as Eq.11)."""
@@ -83,10 +83,10 @@ def number_of_iterations(lab: Laboratory) -> dict[str, Verdict]:
     expect="fails",
     where="Proposition 1, with T of (10)",
     parts=["iterations (10)", "zero error (14)"],
-    hypotheses=THEOREM_1,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     main=True,
     statement=r"W_K,W_Q\text{ frozen}:\ T\text{ of (10) gives zero error if}\ N\ge\Omega((\alpha_*(\alpha_*-\sigma-\tau))^{-2})",
-    reading="keys and queries frozen: T of (10) with any constant along eta to 0; (14) as (12), with constants, N, eta fixed first",
+    reading="keys and queries frozen: (10) along eta to 0, (14) along |S^n| to infinity, with all else fixed, any constants",
 )
 def frozen_attention(lab: Laboratory) -> dict[str, Verdict]:
     """As Thm.1, with keys and queries at their start."""
@@ -239,9 +239,9 @@ def rate_far(lab: Laboratory) -> Verdict:
     same_as="Eq.72",
     where="Theorem 1, Eqs. (11) and (12)",
     parts=["zero error"],
-    hypotheses=THEOREM_1,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     statement=r"N\ge\Omega\big((\alpha_*-c'(1-\zeta)-c''(\sigma+\tau))^{-2}\big)\Rightarrow\text{zero generalization error with probability }0.99",
-    reading="mean fractions as in (8), |S^n| bounded below only as in (9), constants free of |S| and fixed first; f = 0 is margin 1 almost surely",
+    reading="mean fractions as in (8); along |S^n| to infinity, which (9) allows, with all else fixed; f = 0 is margin 1 almost surely",
 )
 def number_of_samples(lab: Laboratory) -> Verdict:
     """Near-ties; where every sample keeps its gap, the share of seeds with a risk below 1e-3 at N = 16/alpha_*^2."""

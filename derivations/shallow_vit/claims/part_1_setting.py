@@ -28,7 +28,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import network
-from .book import NUMBERS, PRINTED, claim
+from .book import NUMBERS, PRINTED, claim, value
 from .common_runs import MAIN
 
 NOISY = Case(
@@ -250,7 +250,12 @@ def effect_of_removal(lab: Laboratory) -> Verdict:
     """
     c, b, r = sym("c"), sym("b"), sym("r")  # b irrelevant tokens stay, r go
     before, after = c / (c + b + r), c / (c + b)
-    return always_positive({"before - after": before - after}, positive=("c", "b", "r")).correcting(
+    shown = [value(node, c=5, b=3, r=2) for node in (before, after)]
+    printed = always_positive({"before - after": before - after}, positive=("c", "b", "r")).witnessed(
+        f"for all counts alpha_* grows: with 5 label-relevant tokens of 10 it is {shown[0]:g}, and {shown[1]:g} after two others are removed",
+        {},
+    )
+    return printed.correcting(
         r"\text{it increases }\alpha_*",
         always_positive({"after - before": after - before}, positive=("c", "b", "r")),
         "the denominator shrinks",

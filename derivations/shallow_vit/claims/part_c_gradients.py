@@ -152,7 +152,11 @@ def gradient_of_w_k(lab: Laboratory) -> Verdict:
     reached (for the indicator see Eq.83-hinge).
     """
     rates, t = before_margin(lab.rates("K")), tables(lab.toy())
-    printed = equal(entry_pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE)
+    printed = equal(entry_pairs(rates, gradient_k(t, False, scale=False), "W_K"), positive=POSITIVE).witnessed(
+        "the printed summand of a sample is |S^n| times its part of the gradient, as the factor 1/|S^n| of (1) is missing: the two sides differ wherever "
+        "that part is not zero",
+        {},
+    )
     return printed.correcting(
         r"\text{the same with }\tfrac1{|S^n|}",
         as_printed(lab, "K"),
@@ -187,7 +191,10 @@ def after_the_margin(lab: Laboratory) -> Verdict:
     h = [sym("h1"), sym("h2")]
     with_symbols = put(nodes, dict(zip(found, h, strict=False)))
     reached, never = (put(with_symbols, dict.fromkeys(h, value)) for value in (ZERO, ONE))
-    printed = equal(entry_pairs(with_symbols, never, "rate"), positive=POSITIVE)
+    printed = equal(entry_pairs(with_symbols, never, "rate"), positive=POSITIVE).witnessed(
+        "where every sample has y F > 1 the hinge loss is flat and its gradient zero, and the printed sums, which have no indicator of that, are not",
+        {},
+    )
     surfaces = {
         node.args[0]: min(
             range(2), key=lambda n: len(graph.symbols([node.args[0]]) & {f"{'ec'[n]}{k}" for k in (1, 2, 3)})

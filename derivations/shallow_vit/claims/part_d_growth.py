@@ -26,7 +26,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, THEOREM_1, claim
+from .book import CONSTANTS, NUMBERS, PRINTED, THEOREM_1, claim
 from .common_motion import too_slow
 from .part_d_orders import alpha, error, eta, n, p, power, t
 
@@ -40,9 +40,9 @@ from .part_d_orders import alpha, error, eta, n, p, power, t
     origin="proof",
     where="Proof of Claim 1, Eqs. (99)-(101)",
     parts=["(99), (100)", "(101)"],
-    hypotheses=(),
+    hypotheses=(CONSTANTS,),
     statement=r"\Pr(\|W_{O(i,\cdot)}^{(0)}\|\lesssim\xi)\lesssim\xi,\qquad\|W_{O(i,\cdot)}^{(0)}p_1\|\gtrsim\xi\ \text{for all }i\in[m]\text{ with high probability}",
-    reading="(99), (100) for xi = 1/sqrt(M), M < m_a, constants 1/2 and 1/10, m at most e^m_a; (101) with any constant free of m",
+    reading="(99), (100) for xi = 1/sqrt(M), M < m_a, constants 1/2 and 1/10, m at most e^m_a; (101) along m, which (7) lets grow, any constant",
 )
 def neurons_at_start(lab: Laboratory) -> dict[str, Verdict]:
     """Error functions in balls.

@@ -262,14 +262,11 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
     orders = dict(zip(("left", "right", "fraction"), leading_orders([left, right, fraction], "n"), strict=True))
     impossible = orders["left"][0] == 0 and orders["left"][1] is graph.ONE and orders["right"][0] < 0
     bounded = orders["fraction"][0] == 0
-    printed = decided(
-        not (impossible and bounded),
-        {
-            "left side": "tends to 1",
-            "right side": f"alpha^{-orders['right'][0]}",
-            "(80)": "tends to 1",
-        },
+    sentence = (
+        "for all hidden constants and N to infinity: as alpha_* falls to 0 the left side of (79) tends to 1, and its right side to 0 like "
+        f"alpha_* to the power {-orders['right'][0]}, so that no N satisfies (79); solved for N, (79) asks for a number that tends to 1, and (80) for one that is unbounded"
     )
+    printed = decided(not (impossible and bounded), Witness(sentence, {}))
     r, e, rest = sym("r"), sym("e"), sym("rest")  # r = 1 - p_n(0), rest = p_n(0)
     fixed = identity({"1 - p(p - e)": 1 - (1 - r) * (1 - r - e) - (r + (1 - r) * (r + e))}) & always_positive(
         {"above 1 - p": rest * (r + e)}, positive=("r", "e", "rest")

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import flint
-import numpy as np
-
 from odesys import (
     Evidence,
     Verdict,
     Witness,
+    always_positive,
     decided,
     entry_pairs,
     equal,
     graph,
     identity,
     leading_orders,
-    refuted,
     rounded,
+    say_witness,
     sym,
-    undecided,
 )
 
 from ..laboratory import Laboratory
-from ..special.class_network import Counts, State
-from .book import SHARED, THEOREM_1, before_margin, claim, tables
+from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
-from .common_motion import EXACT, STEPS, TIME, by_printed_steps, n, too_slow
+from .common_motion import STEPS, TIME, by_printed_steps, n, too_slow, unmoved
 from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
@@ -39,6 +33,7 @@ from .common_seeds import (
     of_tilted,
     over_batches,
 )
+from .common_start import closed_at_once, one_sided, wrong_sign
 
 SIGNS = "(55) and (59) use the lucky sets as parts of K_+ and K_-; Definition 2 lacks that sign"
 COPIES = (
@@ -86,23 +81,34 @@ def almost_all(lab: Laboratory, name: str, what: str) -> Verdict:
     parts=["right sign", "sets as printed"],
     hypotheses=THEOREM_1,
     statement=r"\mathbb 1[W_{O(i,\cdot)}^{(t)}V_l^n(t)>0]=1,\ i\in\mathcal W_{l,n}(0),l\in S_1^n\ (\mathcal U,S_2^n)",
-    reading="a_(l) as in (1), alpha_# = 0.3, at T; and kindly one a_i with the sign that Definition 2 lacks, alpha_* = 0.1, alpha_# = 0; xi = 1/sqrt(m)",
+    reading="the first step, m to infinity, alpha_* = 1/10, alpha_# = 0, xi = 1/sqrt(m), one a_i: kindly with the sign that Definition 2 lacks; and without it",
 )
 def stays_active(lab: Laboratory) -> dict[str, Verdict]:
-    """Gates of neurons with the right sign, over starts: some close; those of the wrong sign, half of the printed sets, all close."""
+    """Gates that the first step closes, of neurons with either sign of a_i; runs beside it, with one a_i and with a_(l) of (1)."""
     what = "all neurons that a label-relevant query activates at the start are active on it at T"
-    printed = in_every_run(lab, what, lambda x: x["lucky at T"] == 1, of_positions, POSITIONS)
+    ended = in_every_run(lab, what, lambda x: x["lucky at T"] == 1, of_positions, POSITIONS)
     what = "all lucky neurons with the right sign of a_i are active on their own query at every step"
     every = in_every_run(lab, what, lambda x: x["share kept"] == 1, of_elsewhere, ELSEWHERE[0])
     most = almost_all(lab, "share kept", "95 percent of them are active on their own query at every step")
     return {
-        "right sign": every.correcting(
+        "right sign": closed_at_once(lab, 1)
+        .correcting(
             ALMOST,
             most,
             "with few label-relevant tokens the first steps switch some of them off; with xi = 1/sqrt(M) more of them",
-        ).blaming("false", "lucky-gates-close"),
-        "sets as printed": printed.correcting(ALMOST, most, SIGNS).blaming("misprint", "sign-of-a"),
+        )
+        .adding(in_runs=_said(every))
+        .blaming("false", "lucky-gates-close"),
+        "sets as printed": closed_at_once(lab, -1)
+        .correcting(ALMOST, most, SIGNS)
+        .adding(in_runs=_said(ended))
+        .blaming("misprint", "sign-of-a"),
     }
+
+
+def _said(seen: Verdict) -> str:
+    """What runs show, beside a proof."""
+    return say_witness(seen.witness) if seen.witness is not None else seen.as_stated
 
 
 @claim(
@@ -118,16 +124,19 @@ def stays_active(lab: Laboratory) -> dict[str, Verdict]:
     fault="misprint",
     cause="sign-of-a",
     statement=r"V_i(t)\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_+}\frac{|S_1^n|}{a|S^n|}p_n(t),\ i\in\mathcal W_{l,n}(0)",
-    reading="V_i = -C_i1, steps before a margin is reached; some positive constant for all neurons of W",
+    reading="V_i = -C_i1; some positive constant for all neurons of W, one a_i for all positions, at the start",
 )
 def coefficient_of_lucky(lab: Laboratory) -> Verdict:
-    """The least ratio over neurons and steps has the other sign for a_i < 0; with a_i > 0 it is at least 1/2 for almost all."""
+    """A neuron of W with a_i < 0 at the start; with a_i > 0 the least ratio over neurons and steps is at least 1/2 for almost all."""
     every = in_every_run(lab, "V_i has the printed sign for all lucky neurons", lambda x: x["least C of W-"] > 0)
     right = almost_all(lab, "share with C_1", "the bound holds with constant 1/2 for 95 percent of W with a_i > 0")
     first = of_main(lab, lab.draw.seeds(1)[0])["least C of W+"]
-    return every.correcting(
-        ALMOST + r",\ \text{with constant }\tfrac12", right, "y a_i decides the sign; " + SIGNS
-    ).with_constants(least_ratio=rounded(first, 4))
+    return (
+        wrong_sign(lab, 1, "V_i = {0:.4f}/a, while the right side of (31) is negative for every positive constant")
+        .correcting(ALMOST + r",\ \text{with constant }\tfrac12", right, "y a_i decides the sign; " + SIGNS)
+        .adding(in_runs=_said(every))
+        .with_constants(least_ratio=rounded(first, 4))
+    )
 
 
 @claim(
@@ -143,20 +152,25 @@ def coefficient_of_lucky(lab: Laboratory) -> Verdict:
     fault="misprint",
     cause="sign-of-V",
     statement=r"V_i(t)\gtrsim\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n(t),\ i\in\mathcal U_{l,n}(0)",
-    reading="neurons with a_i < 0, V_i the coefficient for pattern 1 as in (29), or for pattern 2 as in (52)",
+    reading="neurons with a_i < 0, V_i the coefficient for pattern 1 as in (29), or for pattern 2 as in (52), at the start",
 )
 def coefficient_of_other(lab: Laboratory) -> Verdict:
-    """Both coefficients have the other sign somewhere; with the sign of (31) the one of pattern 2 has constant 1/2 for almost all."""
+    """A neuron of U with a_i < 0 at the start; with the sign of (31) the coefficient of pattern 2 has constant 1/2 for almost all."""
     every = in_every_run(
         lab,
         "one of the two coefficients has the printed sign for all of them",
         lambda x: max(x["least V_1 of U-"], x["least V_2 of U-"]) > 0,
     )
     right = almost_all(lab, "share with C_2", "the bound holds with constant 1/2 for 95 percent of U with a_i < 0")
-    return every.correcting(
-        r"V_i\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ \text{for at least 95 percent of }a_i<0",
-        right,
-        "y a_i > 0 for these neurons as for the others, so the sign is that of (31), as (52) needs it",
+    said = "V_i is {0:.4f}/a for pattern 1 and {1:.4f}/a for pattern 2, while the right side of (32) is positive for every positive constant"
+    return (
+        wrong_sign(lab, -1, said)
+        .correcting(
+            r"V_i\lesssim-\tfrac1{2B}\sum_{n\in\mathcal B_b}\frac{|S_2^n|}{a|S^n|}p_n,\quad V_i\text{ of pattern 2},\ \text{for at least 95 percent of }a_i<0",
+            right,
+            "y a_i > 0 for these neurons as for the others, so the sign is that of (31), as (52) needs it",
+        )
+        .adding(in_runs=_said(every))
     )
 
 
@@ -181,38 +195,7 @@ def coefficient_of_unlucky(lab: Laboratory) -> Verdict:
     sums = {f"query {k + 1}": graph.add(t.softmax(0, j, k) for j in range(3)) - 1 for k in range(3)}
     sums["shares"] = graph.add(t.fraction(0, k) for k in range(3)) - 1
     bound = identity(sums, positive=POSITIVE).proving("|V_i| is at most |a_i| times a mean of attention over queries")
-    return _one_sided(lab).correcting(r"|V_i|\le\frac1a", bound, COPIES)
-
-
-#: a neuron, in the features of patterns 1, 2, 3; samples with halves of patterns 1 and 3, and of 2 and 3
-UNLUCKY = (-1, -10, 1)
-
-
-def _one_sided(lab: Laboratory) -> Verdict:
-    """Pre-activations of the neuron in balls, and its V_1 as the network has it."""
-    with flint.ctx.workprec(96):
-        e = flint.arb(1).exp()
-        x, y, z = UNLUCKY
-        closed = {"query 1 of +": e * x + z, "query 2 of -": e * y + z, "query 3 of -": y + e * z}
-        opened = x + e * z  # of query 3 in the + sample
-        unlucky = all(bool(h < 0) for h in closed.values()) and bool(opened > 0)
-        size = 1 / (4 * (1 + e))  # a |V_i|: half of the samples, half of the queries, attention 1/(1 + e)
-    start = State(
-        np.array([UNLUCKY, UNLUCKY], dtype=float), np.eye(3), np.eye(3), np.eye(3), np.array([1.0, -1.0]) / 2**0.5
-    )
-    data = lab.data(Counts(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), np.array([1, -1])))
-    seen = float(lab.forces(start, data, 1e9).C[0, 0] * 2**0.5)
-    if not unlucky or abs(seen - float(size)) > 1e-12:
-        return undecided("the neuron is not unlucky, or its coefficient is another one")
-    sentence = (
-        f"alpha_* = 1/2, alpha_# = 0, M = 3, no errors, t = 0: neurons near (-1, -10, 1) are unlucky, nuisance queries of "
-        f"+ samples alone activate them, and a |V_i| = 1/(4 (1 + e)) = {float(size):.4f} for every B"
-    )
-    where = EXACT | {"M": 3, "alpha_c": Fraction(0)}
-    return refuted(Witness(sentence, where), Evidence.CERTIFICATE).proving(
-        "the signs are strict, so that among many neurons some are near (-1, -10, 1), with a probability that tends to 1",
-        "a batch with k copies of each sample has the gradient of one of each, whatever k",
-    )
+    return one_sided(lab).correcting(r"|V_i|\le\frac1a", bound, COPIES)
 
 
 @claim(
@@ -227,8 +210,8 @@ def _one_sided(lab: Laboratory) -> Verdict:
     hypotheses=THEOREM_1,
     fault="false",
     cause="lost-eta",
-    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad t\in[T];\qquad\mathcal U:\ p_2\text{ for }p_1\ (38);\quad\|W_{O(i,\cdot)}^{(t)}\|^2\ge(\text{the same})^2\ (36),(40)",
-    reading="at T of (10), any hidden constants, eta to 0 with all else fixed",
+    statement=r"W_{O(i,\cdot)}^{(t)}p_1\gtrsim\frac\xi{aB}\sum_n\frac{\eta t^2|S_1^n|}{|S^n|}\frac1{4B}\sum_n\frac{|S_1^n|m}{|S^n|a}p_n(t)+\xi,\quad b\in[T];\qquad\mathcal U:\ p_2\text{ for }p_1\ (38);\quad\|W_{O(i,\cdot)}^{(t)}\|^2\ge(\text{the same})^2\ (36),(40)",
+    reading="b in [T] is read as t in [T]; at T of (10), any hidden constants, eta to 0 with all else fixed",
 )
 def growth_of_lucky(lab: Laboratory) -> dict[str, Verdict]:
     """The length of a neuron against eta T^2, for the neurons of both classes and for their norm."""
@@ -264,21 +247,40 @@ def _growth(lab: Laboratory, feature: str) -> Verdict:
     same_as="Eq.39, Eq.114, Eq.116",
     where="Lemma 2, Claim 1, Eqs. (35), (39)",
     parts=["ratio"],
-    hypotheses=SHARED,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}^{(t)}p\lesssim\frac1{\sqrt B}W_{O(i,\cdot)}^{(t)}p_1,\ p\in\mathcal P\setminus p_1",
-    reading="any constant: mean ratio of nuisance components over the first one at T, batches of copies of two samples",
+    reading="any constant, every batch, all t up to T of (10), eta to 0; and at the end of training, in runs",
 )
 def other_directions(lab: Laboratory) -> Verdict:
-    """The ratio of lucky neurons with a_i > 0 at the end."""
+    """Lucky neurons of the start with components of one size; the ratio of those with a_i > 0 at the end."""
     what = "the ratio of nuisance components over the first one"
-    printed, right = over_batches(lab, "nuisance over own", what, -0.5)
-    return printed.correcting(
-        r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3",
-        right & near_symmetric(lab, "d1", "dn"),
-        "once gates are sorted a lucky neuron sees its own class only, and nuisance values come along; " + COPIES,
+    ending, right = over_batches(lab, "nuisance over own", what, -0.5)
+    sentence = (
+        "for every constant C, at every t up to T of (10) and for small eta (all hypotheses hold): a neuron whose components w'p_1, .., w'p_M are between xi "
+        "and 2 xi at the start is lucky, and w'p_3 is above w'p_1/3 for every B, so above C w'p_1/sqrt(B) for B > 9 C^2; among m neurons there is one "
+        "with a probability that tends to 1"
     )
+    first, others, below, above = (sym(name) for name in ("A_1", "A_other", "below", "above"))
+    own, nuisance = 2 - below, 1 + above  # w'p_1 and w'p_3 in units of xi: at most 2, and at least 1 for both
+    lucky = always_positive(
+        {"w'V": first + others * nuisance, "w'p_3 - w'p_1/3": nuisance - own / 3},
+        positive=("A_1", "A_other"),
+        nonnegative=("below", "above"),
+    )
+    printed = unmoved(
+        lab,
+        lucky,
+        sentence,
+        "V_l(0) is a mean of p_1, .., p_M with positive weights, attention: a neuron with positive components is lucky",
+        "the components of a neuron are Gaussian, so that all of them are in such a box with a probability that is free of m, B and eta",
+    )
+    return printed.correcting(
+        r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3,\ a_{(l)}=a",
+        right & near_symmetric(lab, "d1", "dn", "A"),
+        "once gates are sorted a lucky neuron sees its own class only, and nuisance values come along; " + COPIES,
+    ).adding(at_the_end_of_training=_said(ending))
 
 
 @claim(
@@ -290,14 +292,14 @@ def other_directions(lab: Laboratory) -> Verdict:
     same_as="Eq.44, Eq.121, Eq.124",
     where="Lemma 2, Claim 1, Eqs. (42), (44)",
     parts=["(42)", "(44)"],
-    hypotheses=SHARED,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     fault="false",
     cause="one-over-sqrt-B",
     statement=r"W_{O(i,\cdot)}p\le\tfrac1{\sqrt B}\min\{w_j'p_1,w_k'p_2\},\qquad\|w_i\|^2\le\tfrac1B\min\{\|w_j\|^2,\|w_k\|^2\}\quad(i\ \text{unlucky},j\in\mathcal W,k\in\mathcal U)",
-    reading="any constant, at T, batches of copies of two samples: means over lucky neurons in place of their minimum, which is kinder",
+    reading="any constant, every batch, all t up to T of (10), eta to 0; and at the end of training, in runs, means over lucky neurons for their minimum",
 )
 def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
-    """Neurons with a_i > 0 in neither set against lucky ones at the end: largest component, and mean squares."""
+    """Unlucky and lucky neurons of the start are of one size; at the end: largest component, and mean squares, for a_i > 0."""
     revived = "unlucky neurons start as long as lucky ones, and some are revived by the first steps; " + COPIES
     largest, stays = over_batches(
         lab,
@@ -306,19 +308,54 @@ def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
         -0.5,
     )
     what = "the mean squared norm of unlucky over lucky neurons"
-    printed, right = over_batches(lab, "unlucky over lucky", what, -1.0)
+    square, right = over_batches(lab, "unlucky over lucky", what, -1.0)
+    two = (
+        "for every constant C, at every t up to T of (10) and for small eta (all hypotheses hold): w_i with w_i'p_1, w_i'p_2 between -3 xi and -2 xi, and its other "
+        "components between xi/10 and xi/5, is unlucky, and w_j with components between xi and 2 xi is in W and U; "
+    )
+    small = _unlucky(lab)
+    steps = (
+        "label-relevant and confusion tokens are more than half of all, and their queries prefer their own pattern, so p_1 and p_2 have more than half of the weight in V_l(0)",
+        "the components of neurons are Gaussian, so that among m some are in both boxes with a probability that tends to 1, for every B and eta",
+    )
     return {
-        "(42)": largest.correcting(
-            r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B",
+        "(42)": unmoved(
+            lab, small, two + "w_i'p_3 >= xi/11 and w_j'p_1 <= 3 xi for every B, against (42) for B > (33 C)^2", *steps
+        )
+        .correcting(
+            r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B,\ a_{(l)}=a",
             stays & near_symmetric(lab, "d1"),
             revived,
-        ),
-        "(44)": printed.correcting(
-            r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B",
+        )
+        .adding(at_the_end_of_training=_said(largest)),
+        "(44)": unmoved(
+            lab,
+            small,
+            two
+            + "with m_a - M other components of w_j below xi, |w_i|^2/|w_j|^2 is above 1/(M + m_a) for every B, against (44) for B > C (M + m_a)",
+            *steps,
+        )
+        .correcting(
+            r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B,\ a_{(l)}=a",
             right & near_symmetric(lab, "d1"),
             revived,
-        ),
+        )
+        .adding(at_the_end_of_training=_said(square)),
     }
+
+
+def _unlucky(lab: Laboratory) -> Verdict:
+    """-w'V for the unlucky neuron, with at least as much weight on p_1, p_2 as elsewhere; its length against that of the lucky one."""
+    other, rest, M, more = (sym(name) for name in ("other", "rest", "M", "more"))  # m_a = M + more
+    return always_positive(
+        {
+            "-w'V": 2 * (other + rest) - other / 5,
+            "8 (M + m_a) - |w_j|^2": 8 * (2 * M + more)
+            - (4 * M + more),  # in units of xi^2, where |w_i|^2 is 8 at least
+        },
+        positive=("other", "M"),
+        nonnegative=("rest", "more"),
+    )
 
 
 @claim(
@@ -401,14 +438,19 @@ def noise_term(lab: Laboratory) -> Verdict:
     fault="misprint",
     cause="sign-of-a",
     statement=r"\Delta\langle w_i,p_1\rangle\gtrsim\frac\eta a\Big(\frac{|S_1|}{|S|}p_n-(\sigma+\tau)+\eta t\frac{|S_1|}{|S|}\frac{|S_1|m}{2|S|a}p_n\,w_i'p_1\Big),\ i\in\mathcal W",
-    reading="some positive constant; sums over + samples, steps before a margin is reached",
+    reading="some positive constant; sums over + samples, one a_i for all positions, the first step",
 )
 def lower_bound_of_step(lab: Laboratory) -> Verdict:
-    """Steps of W with a_i < 0 are negative where the bound is positive; with a_i > 0 almost all are positive at every step."""
+    """The first step of a neuron of W with a_i < 0; with a_i > 0 almost all steps are positive."""
     every = in_every_run(lab, "steps of all lucky neurons have the printed sign", lambda x: x["least step of W-"] > 0)
     right = almost_all(
         lab, "share of steps", "95 percent of W with a_i > 0 grow along p_1 at every step before a margin"
     )
-    return every.correcting(
-        ALMOST + r":\ \Delta\langle w_i,p_1\rangle>0", right, "the constant depends on the fractions; " + SIGNS
+    said = "the first step of w'p_1 is minus {0:.4f} eta/a, while the right side of (98) is positive for every positive constant, as w'p_1 is"
+    return (
+        wrong_sign(lab, 1, said)
+        .correcting(
+            ALMOST + r":\ \Delta\langle w_i,p_1\rangle>0", right, "the constant depends on the fractions; " + SIGNS
+        )
+        .adding(in_runs=_said(every))
     )

@@ -23,7 +23,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, THEOREM_1, b, c, claim
+from .book import NUMBERS, PRINTED, THEOREM_1, b, c, claim, value
 from .common_motion import STEPS, TIME, too_slow
 from .common_seeds import CONFUSED, either_way, in_every_run, of_confused
 from .part_e_2_softmax import n, w
@@ -56,11 +56,11 @@ def mean_value(lab: Laboratory) -> Verdict:
         u, top, rest = flint.arb(4).exp(), flint.arb(6).exp(), flint.arb(199)
         needed = (u + rest) * (top + rest) * (as_ball(Fraction(1, 2)).exp() - 1) / (flint.arb(2).exp() - 1)
         low = (u + rest) ** 2
-    printed = decided(
-        not (needed < low),
-        {"Q": 2, "K": "1/2", "|S_1|": 1, "|S|": 200, "needed square": float(needed), "least square": float(low)},
-        Evidence.CERTIFICATE,
+    sentence = (
+        "at |q_1(t)| = 2, delta + tau = 0, K = 1/2, |S_1| = 1, |S| = 200 the printed equality asks for a squared denominator that is "
+        f"{float(needed / low):.4f} of its value at the left end of (175), where it is least"
     )
+    printed = decided(not (needed < low), Witness(sentence, {}), Evidence.CERTIFICATE)
     E1 = sym("E1")
     low_end, high_end = c * w + b, c * w * (1 + E1) + b
     between = always_positive(
@@ -174,7 +174,13 @@ def from_152(lab: Laboratory) -> Verdict:
     """
     star, s, factor = sym("alpha_s"), sym("s"), sym("e") * sym("r")  # e = e^{-(delta + tau)}, r = 1 - s
     left = factor * (star - s) - factor * star
-    printed = always_positive({"(152)": left}, positive=("alpha_s", "s", "e", "r"))
+    here = {"alpha_s": 0.5, "s": 0.1, "e": 1, "r": 0.9}
+    sides = value(factor * (star - s), **here), value(factor * star, **here)
+    printed = always_positive({"(152)": left}, positive=("alpha_s", "s", "e", "r")).witnessed(
+        f"at sigma = 1/10, delta = tau = 0, alpha_* = 1/2, alpha_# = {sides[1]:g} there is equality in (153), and for B to infinity the left side of (152) is "
+        f"{sides[0]:g} and the right side {sides[1]:g}; so for every sigma + tau between 0 and 1",
+        {},
+    )
     more = sym("more")
     right = always_positive(
         {"(152)": factor * (star + s + more - s) - factor * star}, positive=("alpha_s", "s", "e", "r", "more")
@@ -321,7 +327,12 @@ def other_queries(lab: Laboratory) -> Verdict:
     """
     c2, up, K_big = sym("c2"), graph.exp(sym("u")), sym("E")
     first, second = up / ((c + c2) * up + b), up / (c * up + b + c2)
-    printed = always_positive({"first - second": first - second}, positive=("c", "c2", "b", "u"))
+    shown = [value(node, c=5, c2=3, b=2, u=1) for node in (first, second)]
+    printed = always_positive({"first - second": first - second}, positive=("c", "c2", "b", "u")).witnessed(
+        f"at |S_1| = 5, |S_2| = 3, |S| = 10, u' = 1 the left side of the second inequality is {shown[0]:.4f} and the right side {shown[1]:.4f}; it is "
+        "below it for all counts with |S_2| > 0 and every u' > 0",
+        {},
+    )
     ((power, limit),) = leading_orders([c * K_big / ((c + c2) * K_big + b)], "E")
     fixed = equal({"limit": (limit, c / (c + c2))}) if power == 0 else refuted({"power": str(power)}, Evidence.PROOF)
     below = always_positive(

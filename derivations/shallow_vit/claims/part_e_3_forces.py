@@ -12,7 +12,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import SHARED, THEOREM_1, before_margin, claim, put
+from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, put
 from .common_motion import STEPS, TIME, n, too_slow
 from .common_samples import PAIR, no_margin
 from .common_seeds import (
@@ -121,9 +121,9 @@ def growth_rate(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Theorem 1, Eqs. (74)-(77)",
     parts=["every sample (74)-(77)"],
-    hypotheses=THEOREM_1,
+    hypotheses=(*THEOREM_1, CONSTANTS),
     statement=r"F(X)>1\ (y=1),\quad F(X)<-1\ (y=-1),\quad\mathrm{Loss}(X^n,y^n)=0\ \forall n,\quad\mathrm{Loss}=\mathbb E[\mathrm{Loss}(X^n,y^n)]=0",
-    reading="the step from means over samples, (69), (70), to every sample, (74), (75); constants, N, eta fixed first, free of |S|",
+    reading="the step from means over samples, (69), (70), to every sample, (74), (75), along |S^n| to infinity with all else fixed",
 )
 def zero_loss(lab: Laboratory) -> Verdict:
     """Two samples that differ in one token have no margin 1 on both; samples with the same fractions have, in runs."""
@@ -164,7 +164,7 @@ def steps_elsewhere(lab: Laboratory) -> Verdict:
     printed, right = over_batches(lab, "step elsewhere", what, -0.5)
     return printed.correcting(
         r"\Delta\langle w_i,p_j\rangle=\Theta(\eta/a)\text{ in }B",
-        right & near_symmetric(lab, "dn"),
+        right & near_symmetric(lab, "dn", "A"),
         "labels do not average out over the queries on which the neuron is active; " + COPIES,
     )
 
@@ -332,7 +332,6 @@ def growth_seen(lab: Laboratory) -> Verdict:
     kind="existence",
     uses=["Eq.162-170"],
     expect="undecided",
-    same_as="Eq.185-188",
     where="Lemma 2, Claim 2, Eqs. (49), (50)",
     parts=["growth for large t"],
     hypotheses=SHARED,

@@ -12,6 +12,7 @@ from odesys import (
     Evidence,
     Node,
     Verdict,
+    Witness,
     always_positive,
     certified,
     decided,
@@ -119,14 +120,11 @@ def sets_of_patterns(lab: Laboratory) -> Verdict:
     other = max(dot(x, y) for x in sets[0] for y in sets[1])
     least = min(2 - 2 * dot(x, y) for group in sets for x in group for y in group)  # squared, the printed minimum
     kappa = min(2 - 2 * dot(x, y) for x in sets[0] for y in sets[1])
-    printed = (
-        refuted(
-            {"Delta^2": str(least), "kappa^2": str(kappa), "same set": str(same), "different sets": str(other)},
-            Evidence.PROOF,
-        )
-        if least < kappa and same < other
-        else certified()
+    sentence = (
+        "at tau = 0 with the sets {e_1, e_2} and {(3/5, 4/5)} in the plane the printed minimum is "
+        f"{least}, below kappa = sqrt({kappa}), so that (236) holds; an inner product within a set is {same} and one between the sets {other}"
     )
+    printed = refuted(Witness(sentence, {}), Evidence.PROOF) if least < kappa and same < other else certified()
     Delta, gap = sym("Delta"), sym("gap")  # kappa - 2 tau = Delta + gap
     fixed = always_positive(
         {"same - different": (1 - Delta**2 / 2) - (1 - (Delta + gap) ** 2 / 2)}, positive=("Delta", "gap")

@@ -490,7 +490,7 @@ def test_long_figures_are_drawn_where_they_are_asked_for(odesys_command, monkeyp
         for name, level in levels.items()
     }
     monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, figures=all_levels))
-    for more, wanted in ((), "ac"), (("--level", "full"), "abc"), (("--fig", "b"), "b"):
+    for more, wanted in ((), "a"), (("--level", "full"), "ab"), (("--fig", "b"), "b"), (("--fig", "c"), "c"):
         drawn.clear()
         works(odesys_command("figures", "toy", *more))
         assert drawn == list(wanted)
