@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odesys.jit import llvm, loops
+from odesys import compiled_loops
 
 from . import array_step
 from .recursion import NAMES, Start, State
@@ -118,8 +118,8 @@ WATCH = """
 
 
 @cache
-def _kernels() -> tuple[Callable[..., Any], ...]:
-    """The two passes, for logits and for the move."""
+def _kernels() -> dict[str, Callable[..., Any]] | None:
+    """The two passes, for logits and for the move; nothing where there is no machine code."""
     parts = array_step.lifted()
     moved = dict(zip(("v_mu", "v_z1", "q_1_mu", "q_1_z1", "k_1_mu", "k_1_z1"), parts.moved.texts, strict=True))
     terms = enumerate(value.texts[0] for _, value in parts.drivers["A"].terms)
@@ -129,7 +129,7 @@ def _kernels() -> tuple[Callable[..., Any], ...]:
         name: " * ".join([f"{parts.directions[full].front:.1f}", *parts.directions[full].drivers])
         for name, full in (*PAIRS.items(), ("q_mu", "q_1_mu"), ("k_mu", "k_1_mu"))
     }
-    texts = loops.written(
+    return compiled_loops(
         LOGITS.format(**{row: f"({value.texts[0]})" for row, value in parts.logits.items()})
         + MOVE.format(
             B=parts.drivers["B"].terms[0][1].texts[0],
@@ -140,7 +140,6 @@ def _kernels() -> tuple[Callable[..., Any], ...]:
             **{f"{name}_watch": WATCH.strip("\n").format(x=name, bit=BITS[name]) for name in PAIRS},
         )
     )
-    return loops.ready(texts["logits"], texts["move"])
 
 
 class Read(NamedTuple):
@@ -162,7 +161,7 @@ class PairRuns:
     """
 
     def __init__(self, state: State, start: Start, falls: Mapping[str, np.ndarray]) -> None:
-        self.start, self.sizes = start, state.q.shape
+        self.start, self.sizes, self._code = start, state.q.shape, _kernels() or {}
         self.state = State(*(np.array(getattr(state, name), dtype=float, order="C") for name in NAMES))
         self._falls = sum(bit * falls[name] for name, bit in BITS.items())
         self._events, self._counts = [np.empty(state.q.size) for _ in KINDS], np.zeros(len(KINDS))
@@ -172,12 +171,12 @@ class PairRuns:
     @staticmethod
     def possible() -> bool:
         """True where there is machine code."""
-        return llvm.available()
+        return _kernels() is not None
 
     def read(self) -> Read:
         """Softmax weights and all that follows from them; the pairs are read once."""
         parts, now = array_step.lifted(), self.state
-        _kernels()[0](*self.sizes, now.q_mu, now.k_mu, now.q, now.k, *self._logits)
+        self._code["logits"](*self.sizes, now.q_mu, now.k_mu, now.q, now.k, *self._logits)
         values, rows = now.arrays(), dict(zip(("s11", "s21"), (z[:, None] for z in self._logits), strict=True))
         _, logs, _ = array_step.logarithms(values, logits=rows)
         weights, log_A = parts.drivers["A"].weights(logs)
@@ -203,7 +202,7 @@ class PairRuns:
         )
         given = (start.mu, np.array(widths, dtype=float), self._norms, *read[2:])
         pairs = (now.q_mu, now.k_mu, now.q, now.k, self._falls)
-        _kernels()[1](*self.sizes, *given, *pairs, *self._events, self._counts)
+        self._code["move"](*self.sizes, *given, *pairs, *self._events, self._counts)
         now.v_mu[:], now.v[:] = v_mu[:, 0], v
         found = zip(KINDS, self._events, self._counts.astype(int), strict=True)
         return {
