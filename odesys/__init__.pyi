@@ -134,6 +134,7 @@ from .expr.system import System as System
 from .expr.system import WrittenEquations as WrittenEquations
 from .files import final_folder as final_folder
 from .jit.codegen import node_function as node_function
+from .jit.loops import compiled_loops as compiled_loops
 from .model.attention import FixedVector as FixedVector
 from .model.attention import Head as Head
 from .model.attention import Neurons as Neurons

@@ -17,6 +17,9 @@ paid back within a few runs.
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import linecache
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,7 +43,20 @@ from .loop_kinds import (
 )
 from .loop_meaning import meaning
 
-__all__ = ["Array", "Code", "LoopError", "Record", "assembly", "call", "prepared", "put", "ready", "settled"]
+__all__ = [
+    "Array",
+    "Code",
+    "LoopError",
+    "Record",
+    "assembly",
+    "call",
+    "compiled_loops",
+    "prepared",
+    "put",
+    "ready",
+    "settled",
+    "written",
+]
 
 C_KINDS: dict[str, Any] = {DOUBLE: ctypes.c_double, INTEGER: ctypes.c_int64, POINTER: ctypes.c_void_p, NOTHING: None}
 
@@ -52,6 +68,43 @@ def ready(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
     names = [function.__name__ for function in functions]
     code = llvm.compiled_as(meaning(functions), names, lambda: assembly(functions), llvm.LOOPS)
     return tuple(_caller(code.address(function.__name__), *signature(function)) for function in functions)
+
+
+def compiled_loops(*parts: str | Callable[..., Any]) -> dict[str, Callable[..., Any]] | None:
+    """Functions in the language of `odesys.jit.loops` as machine code, or nothing where there is none.
+
+    Parameters
+    ----------
+    *parts : str | Callable[..., Any]
+        Functions of a module, or texts of functions, which may be written around expressions that were derived.
+
+    Returns
+    -------
+    dict[str, Callable[..., Any]] | None
+        The compiled functions by name; None if no machine code can be made here.
+
+    Examples
+    --------
+    >>> text = "def total(n: int, x: Array) -> float:\\n    a = 0.0\\n    for i in range(n):\\n        a += x[i]\\n"
+    >>> made = compiled_loops(text + "    return a\\n")
+    >>> made is None or made["total"](3, np.array([1.0, 2.0, 4.0])) == 7.0
+    True
+    """
+    if not llvm.available():
+        return None
+    found: dict[str, Callable[..., Any]] = {}
+    for part in parts:
+        found |= written(part) if isinstance(part, str) else {part.__name__: part}
+    return dict(zip(found, ready(*found.values()), strict=True))
+
+
+def written(text: str) -> dict[str, Callable[..., Any]]:
+    """The functions of a text in this language, by name: for loops around expressions that were derived."""
+    place = f"<loops {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)  # where `inspect` finds it
+    names: dict[str, Any] = {"Array": Array, "Code": Code, "call": call, "math": math}
+    exec(compile(text, place, "exec"), names)
+    return {name: value for name, value in names.items() if getattr(value, "__code__", None) and value is not call}
 
 
 def _caller(address: llvm.Address, kinds: Sequence[str], result: str) -> Callable[..., Any]:

@@ -13,14 +13,16 @@ equation is used here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from scipy.integrate import RK45
 from scipy.special import expit
 
-from odesys import IntegrationError, row_softmax
+from odesys import IntegrationError, compiled_loops, row_softmax
 
 from ..setting import Case, places
 from .gram_start import gram_start
@@ -244,16 +246,25 @@ def _field(batch: Batch, whole: bool = False):  # type: ignore[no-untyped-def]
     """The field; integration leaves out products of different tokens that are below its rounding, `whole` none."""
     lengths, overlaps, w2 = batch.lengths, batch.overlaps, batch.case.w2
     crowded = whole or bool(np.abs(overlaps).max() > 1e-12 * lengths.max())
+    sizes, tokens = (*batch.places.shape, batch.case.P), batch.places.astype(float)
+    room = np.empty(3 * batch.case.P**2)
 
     def with_gram(x: np.ndarray) -> np.ndarray:
         out = lengths[:, :, None] * x
         return out + overlaps @ x if crowded else out
 
+    sparse = None if crowded else _sparse_products()
+
     def field(_: float, x: np.ndarray) -> np.ndarray:
         S, Q, K, V = _unpack(batch, x)
         pull, push = _forces(batch, S, V)[3:]
-        H = _spread(pull, batch)
         h = _added(push, batch)
+        if sparse is not None:
+            out = np.empty_like(x)
+            sparse(*sizes, tokens, lengths, np.ascontiguousarray(pull), S, Q, K, room, out)
+            out[-h.size :] = (w2 * lengths * h).ravel()
+            return out
+        H = _spread(pull, batch)
         A, B = with_gram(H), with_gram(np.swapaxes(H, 1, 2))
         AS, BS = A @ np.swapaxes(S, 1, 2), B @ S
         dS = A @ K + Q @ np.swapaxes(B, 1, 2)
@@ -261,3 +272,67 @@ def _field(batch: Batch, whole: bool = False):  # type: ignore[no-untyped-def]
         return _pack(dS, AS + np.swapaxes(AS, 1, 2), BS + np.swapaxes(BS, 1, 2), dV)
 
     return field
+
+
+@cache
+def _sparse_products() -> Callable[..., Any] | None:
+    found = compiled_loops(sparse_products)
+    return None if found is None else found["sparse_products"]
+
+
+def sparse_products(
+    seeds: int,
+    samples: int,
+    M: int,
+    P: int,
+    places: np.ndarray,
+    lengths: np.ndarray,
+    pull: np.ndarray,
+    S: np.ndarray,
+    Q: np.ndarray,
+    K: np.ndarray,
+    room: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Rates of S, Q, K for G = diag(lengths): H has M times M entries for every sample, all else in it is zero.
+
+    `room` holds S', Q' and the part of the rate of S that comes from keys, turned round, of one seed.
+    """
+    square = P * P
+    for seed in range(seeds):
+        begin = seed * square
+        s, q, k, L = S[begin:], Q[begin:], K[begin:], lengths[seed * P :]
+        dS, dQ, dK = out[begin:], out[seeds * square + begin :], out[2 * seeds * square + begin :]
+        turned_S, turned_Q, other = room[0:], room[square:], room[2 * square :]
+        for i in range(P):
+            for j in range(P):
+                turned_S[j * P + i] = s[i * P + j]
+                turned_Q[j * P + i] = q[i * P + j]
+        for i in range(square):
+            dS[i] = 0.0
+            dQ[i] = 0.0
+            dK[i] = 0.0
+            other[i] = 0.0
+        for sample in range(seed * samples, seed * samples + samples):
+            for row in range(M):
+                a = P * int(places[sample * M + row])
+                own = L[int(places[sample * M + row])]
+                for column in range(M):
+                    b = P * int(places[sample * M + column])
+                    force = pull[(sample * M + row) * M + column]
+                    first, second = own * force, L[int(places[sample * M + column])] * force
+                    for i in range(P):
+                        dS[a + i] = dS[a + i] + first * k[b + i]
+                        dQ[a + i] = dQ[a + i] + first * turned_S[b + i]
+                        dK[b + i] = dK[b + i] + second * s[a + i]
+                        other[b + i] = other[b + i] + second * turned_Q[a + i]
+        for i in range(P):
+            for j in range(P):
+                dS[i * P + j] = dS[i * P + j] + other[j * P + i]
+            for j in range(i + 1):
+                both = dQ[i * P + j] + dQ[j * P + i]
+                dQ[i * P + j] = both
+                dQ[j * P + i] = both
+                both = dK[i * P + j] + dK[j * P + i]
+                dK[i * P + j] = both
+                dK[j * P + i] = both

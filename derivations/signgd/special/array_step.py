@@ -12,7 +12,7 @@ they are added: no driver vanishes because a weight underflows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from operator import add, itemgetter, mul
@@ -30,12 +30,25 @@ Arrays = Mapping[str, Any]  # by symbol: (..., neurons, samples), with 1 where a
 OWN = {"w": "v_z1", "B": "k_1_z1", "A": "q_1_z1"}  # what each driver grows with
 
 
-def compiled(*expressions: sp.Expr) -> Callable[[Arrays], Any]:
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """Expressions as one function of arrays by name, and as texts."""
+
+    function: Callable[..., Any]
+    known: Callable[[Arrays], Any]
+    count: int
+    texts: tuple[str, ...]
+
+    def __call__(self, values: Arrays) -> Any:
+        return self.function(self.known(values)) if self.count == 1 else self.function(*self.known(values))
+
+
+def compiled(*expressions: sp.Expr) -> Compiled:
     """Expressions as one function of arrays by name: the door from exact to floats."""
     symbols = sorted({s for expression in expressions for s in expression.free_symbols}, key=str)
     made = expressions[0] if len(expressions) == 1 else list(expressions)
-    function, known = sp.lambdify(symbols, made, modules="numpy", cse=True), itemgetter(*map(str, symbols))
-    return lambda values: function(known(values)) if len(symbols) == 1 else function(*known(values))
+    function = sp.lambdify(symbols, made, modules="numpy", cse=True)
+    return Compiled(function, itemgetter(*map(str, symbols)), len(symbols), tuple(map(sp.pycode, expressions)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +73,25 @@ class Monomial:
 class Driver:
     """A factor of gradients that can change sign: monomials in atoms, each times an expression in the states."""
 
-    terms: tuple[tuple[Monomial, Callable[[Arrays], Any]], ...]
+    terms: tuple[tuple[Monomial, Compiled], ...]
 
     def __call__(self, states: Arrays, logs: Arrays) -> tuple[Any, Any]:
         """The factor over its largest monomial, and the logarithm of that one."""
-        if len(self.terms) == 1 and not self.terms[0][0].exponents:
+        if self.plain:
             return self.terms[0][1](states), 0.0
+        weights, top = self.weights(logs)
+        return sum(weight * value(states) for weight, (_, value) in zip(weights, self.terms, strict=True)), top
+
+    @property
+    def plain(self) -> bool:
+        """True without atoms."""
+        return len(self.terms) == 1 and not self.terms[0][0].exponents
+
+    def weights(self, logs: Arrays) -> tuple[list[Any], Any]:
+        """Every monomial over the largest one, and the logarithm of that one."""
         sizes = [monomial.log(logs) for monomial, _ in self.terms]
         top = reduce(np.maximum, sizes)
-        parts = zip(sizes, self.terms, strict=True)
-        return sum(np.exp(size - top) * value(states) for size, (_, value) in parts), top
+        return [np.exp(size - top) for size in sizes], top
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +113,12 @@ class Lifted:
     """
 
     names: Mapping[str, str]
-    logits: Mapping[str, Callable[[Arrays], Any]]
-    margin: Callable[[Arrays], Any]
+    logits: Mapping[str, Compiled]
+    margin: Compiled
     drivers: Mapping[str, Driver]
     directions: Mapping[str, Direction]
     values: Mapping[str, int]
-    moved: Callable[[Arrays], Any]
+    moved: Compiled
 
 
 @cache
@@ -106,7 +128,7 @@ def lifted() -> Lifted:
     states = [sp.Symbol(name, real=True) for table in made.names.values() for name in table.ravel()]
     weights = {atom: meaning for atom, meaning in opaque.meaning.items() if atom not in opaque.slopes}
     bars = {1 - sym(name.replace("bar", "")): sym(name) for name in map(_name, weights) if "bar" in name}
-    names, logits = dict[str, str](), dict[str, Callable[[Arrays], Any]]()
+    names, logits = dict[str, str](), dict[str, Compiled]()
     for shown, wanted in dynamics.attention(1, 1).items():
         (atom,) = [a for a, meaning in weights.items() if _same_direction(meaning.args[0], wanted.args[0])]
         other = _name(atom).replace("bar", "") if "bar" in _name(atom) else _name(atom).replace("p", "pbar")
@@ -155,7 +177,7 @@ def _driver(expression: sp.Expr, states: list[sp.Symbol]) -> Driver:
     return Driver(tuple((Monomial.of(a)[0], compiled(sp.Add(*inner))) for a, inner in terms.items()))
 
 
-def _moved(states: list[sp.Symbol]) -> Callable[[Arrays], Any]:
+def _moved(states: list[sp.Symbol]) -> Compiled:
     """All states after a step, from them, their directions ``to_...``, eta, m and l1."""
     made = dynamics.derived(1, 1)
     owner = {node: name for leaf, table in made.names.items() for name, node in _pairs(table, made.gradients[leaf])}
@@ -171,10 +193,13 @@ def _pairs(names: np.ndarray, gradients: np.ndarray) -> list[tuple[str, Node]]:
 # ---- on arrays -------------------------------------------------------------------------------------------------------
 
 
-def logarithms(states: Arrays, frozen: bool = False) -> tuple[dict[str, Any], dict[str, Any], Any]:
+def logarithms(
+    states: Arrays, frozen: bool = False, logits: Arrays | None = None
+) -> tuple[Arrays, dict[str, Any], Any]:
     """Logits of s11 and s21, logarithms of all atoms, and the margins; `frozen`: softmax slopes at zero logits."""
     parts, logs = lifted(), dict[str, Any]()
-    logits = {row: np.sum(term(states), axis=-2, keepdims=True) for row, term in parts.logits.items()}
+    if logits is None:
+        logits = {row: np.sum(term(states), axis=-2, keepdims=True) for row, term in parts.logits.items()}
     for row, z in logits.items():
         logs[parts.names[row]], logs[parts.names[f"not {row}"]] = log_expit(z), log_expit(-z)
     known = {**states, **{name: np.exp(log) for name, log in logs.items()}}
@@ -191,8 +216,13 @@ def arguments(states: Arrays, logs: Arrays) -> tuple[dict[str, tuple[Any, Any]],
     out = {}
     for name, direction in parts.directions.items():
         product = reduce(mul, (found[x][0] for x in direction.drivers), direction.front)
-        if name.endswith("_mu"):  # the mean over samples, over its largest weight
-            scale = direction.weight.log(logs) + sum(found[x][1] for x in direction.drivers)
-            product = product @ np.exp(scale - np.max(scale, axis=-1, keepdims=True)).mT
+        if name.endswith("_mu"):  # the mean over samples
+            product = product @ sample_weights(direction, logs, [found[x][1] for x in direction.drivers]).mT
         out[name] = product
     return found, out
+
+
+def sample_weights(direction: Direction, logs: Arrays, scales: Sequence[Any]) -> Any:
+    """What samples count in a mean, over the largest; `scales` are logarithms of what drivers are divided by."""
+    scale = direction.weight.log(logs) + sum(scales)
+    return np.exp(scale - np.max(scale, axis=-1, keepdims=True))

@@ -20,12 +20,13 @@ from odesys import IntegrationError
 
 from ..setting import Case
 from . import recursion
+from .pair_loops import PairRuns
 from .recursion import NAMES, Advance, Drivers, Run, Start, State
 from .stages import FormalTimes, formal_times, votes
 
 PAIRS, SIGNALS = ("q", "k"), ("q_mu", "k_mu")
 MOST_EVENTS = 60_000
-SIDE_BY_SIDE = 30_000  # pairs of all runs that go together: their arrays stay in the processor's cache
+SIDE_BY_SIDE = 60_000  # pairs of all runs that go together: what is kept of them takes half a gigabyte
 
 
 @dataclass(frozen=True)
@@ -107,23 +108,47 @@ class Recorder:
     series: list[list[tuple[float, ...]]] = field(init=False)
     count: np.ndarray = field(init=False)
     broken: dict[int, IntegrationError] = field(default_factory=dict)
+    pairs: PairRuns | None = None  # after the first step of the recursion itself
 
     def __post_init__(self) -> None:
         runs = len(self.start.l1)
         self.clock, self.count, self.series = np.zeros(runs), np.zeros(runs, dtype=int), [[] for _ in range(runs)]
 
     def __call__(self, state: State, width: np.ndarray) -> State:
-        """One step of every run, each of its own width, with what happened in it."""
+        """One step of every run, each of its own width, with what happened in it; `state` is what came of the last."""
+        if self.pairs is not None:
+            return self._in_place(self.pairs, width)
         seen = self.rules.seen(state)
         found = recursion.drivers(seen)
         new = self.step(state, self.start, width, found)
+        self._judge(seen, found.log_a, found.log_b, width)
+        self._watch({name: (getattr(state, name), getattr(new, name)) for name in (*PAIRS, *SIGNALS)})
+        self._tick(width)
+        if self.step is recursion.saddle_step and PairRuns.possible():
+            self.pairs = PairRuns(new, self.start, self.falls)
+        return new
+
+    def _in_place(self, pairs: PairRuns, width: np.ndarray) -> State:
+        """The same, by machine code."""
+        read, state = pairs.read(), pairs.state
+        self._judge(state, read.log_a, read.log_b, width)
+        before = {name: getattr(state, name).copy() for name in SIGNALS}
+        for kind, places in pairs.move(read, width).items():
+            self._put(kind, places)
+        self._watch({name: (before[name], getattr(state, name)) for name in SIGNALS})
+        self._tick(width)
+        return state
+
+    def _judge(self, seen: State, log_a: np.ndarray, log_b: np.ndarray, width: np.ndarray) -> None:
         late = np.flatnonzero((self.clock >= self.after) & (width > 0))
         if late.size:
-            table = conditions(seen, found)
+            table = conditions(seen, log_a, log_b)
             for run in late:
                 self.series[run].append((self.clock[run], *table[:, run]))
-        for name in (*PAIRS, *SIGNALS):
-            before, after = getattr(state, name), getattr(new, name)
+
+    def _watch(self, moves: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+        """Turns and changes of sign, from before to after."""
+        for name, (before, after) in moves.items():
             down, up, negative = after < before, after > before, np.signbit(after)
             if name not in self.falls:
                 self.falls[name], self.negative[name] = down, np.signbit(before)
@@ -134,19 +159,22 @@ class Recorder:
                     self.falls[name] = self.falls[name] ^ turned
             self._note(f"{name} zero", negative ^ self.negative[name])
             self.negative[name] = negative
+
+    def _tick(self, width: np.ndarray) -> None:
         self.clock = self.clock + width
         for run in np.flatnonzero(self.count > MOST_EVENTS):
             chatter = f"more than {MOST_EVENTS} turns: the run chatters"
             self.broken.setdefault(int(run), IntegrationError(chatter, time=float(self.clock[run])))
-        return new
 
     def _note(self, kind: str, where: np.ndarray) -> bool:
         if not where.any():
             return False
-        places = np.argwhere(where)
+        self._put(kind, np.argwhere(where))
+        return True
+
+    def _put(self, kind: str, places: np.ndarray) -> None:
         self.count += np.bincount(places[:, 0], minlength=len(self.count))
         self.lists.setdefault(kind, []).append((self.clock[places[:, 0]], places))
-        return True
 
     def events(self) -> list[dict[str, Events]]:
         """All events by kind, for every run."""
@@ -162,14 +190,14 @@ class Recorder:
         return out
 
 
-def conditions(state: State, f: Drivers) -> np.ndarray:
+def conditions(state: State, log_a: np.ndarray, log_b: np.ndarray) -> np.ndarray:
     """Logarithms of left over right side, for every run: of (29) and (30) the smallest, of (42) the largest."""
-    n, top = f.w.shape[-1], f.log_b.max(axis=-1, keepdims=True)
+    n, top = log_b.shape[-1], log_b.max(axis=-1, keepdims=True)
     with np.errstate(divide="ignore"):
         q_mu = np.log(np.abs(state.q_mu))
-        sums = (state.q @ np.exp(f.log_b - top)[..., None])[..., 0]
+        sums = (state.q @ np.exp(log_b - top)[..., None])[..., 0]
         total = np.log(np.abs(sums)) + top - log(n / 2) - q_mu
-        single = np.log(np.abs(state.q)) + (f.log_b - f.log_a)[..., None, :] - q_mu[..., None]
+        single = np.log(np.abs(state.q)) + (log_b - log_a)[..., None, :] - q_mu[..., None]
     least = single.min(axis=(-2, -1)) - log(2), single.max(axis=(-2, -1)) + log(2)
     return np.array([total.min(axis=-1), *least])
 

@@ -580,6 +580,26 @@ def test_runs_side_by_side_are_those_of_each_seed() -> None:
     assert np.allclose(plain.q[-1], fine.run.q[-1], rtol=0.1, atol=0.02 * np.abs(plain.q[-1]).max())
 
 
+def test_machine_code_gives_the_runs_of_the_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """States, events and conditions are equal, digit by digit; pairs turn at saddles in these runs."""
+    if not watched_runs.PairRuns.possible():
+        pytest.skip("llvmlite does not load")
+    case = setting.Case(n=5, s=4000, d=20001, m_k=6, m_v=50, sigma_p=1.0, sigma_0=1e-7)
+    end = 3 * case.flip_time()
+    quick = list(watched_runs.flows(case, [1, 2, 3], end, records=60))
+    monkeypatch.setattr(watched_runs.PairRuns, "possible", lambda: False)
+    for a, b in zip(quick, watched_runs.flows(case, [1, 2, 3], end, records=60), strict=True):
+        assert isinstance(a, watched_runs.Record) and isinstance(b, watched_runs.Record)
+        for name in recursion.NAMES:
+            assert np.array_equal(getattr(a.run, name), getattr(b.run, name))
+        assert np.array_equal(a.run.times, b.run.times) and np.array_equal(a.series, b.series)
+        for kind, found in a.events.items():
+            others = b.events[kind]
+            assert np.array_equal(found.theta, others.theta) and np.array_equal(found.neuron, others.neuron)
+            assert np.array_equal(found.sample, others.sample)
+        assert all(len(a.events[kind]) > 0 for kind in ("q", "k", "q zero", "k zero"))
+
+
 def test_a_run_that_chatters_breaks_off_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched_runs, "MOST_EVENTS", 3)
     case = setting.Case(n=4, s=400, d=1601, m_k=6, m_v=50, sigma_p=1.0, sigma_0=1e-6)

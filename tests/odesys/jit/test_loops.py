@@ -56,6 +56,17 @@ def test_functions_call_functions(x: np.ndarray) -> None:
     check(halved, len(x), x)
 
 
+def test_a_text_that_was_written_runs_like_a_function_of_a_module() -> None:
+    text = (
+        "def weighed(n: int, x: Array) -> float:\n    total = 0.0\n    for i in range(n):\n        total += {} * x[i]\n"
+    )
+    first, second = (loops.written(text.format(c) + "    return total\n")["weighed"] for c in ("2.0", "-1.0"))
+    x = np.array([1.0, 0.5])
+    assert first(2, x) == 3.0 and second(2, x) == -1.5
+    (quick,), (other,) = loops.ready(first), loops.ready(second)
+    assert quick(2, x) == 3.0 and other(2, x) == -1.5  # two texts with one name are two functions
+
+
 def test_code_is_called_by_its_address() -> None:
     def twice(code: Code, n: int, x: Array, p: Array, g: Array, out: Array) -> None:
         call(code, 1.0, x, p, g, out)
