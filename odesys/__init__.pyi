@@ -123,7 +123,6 @@ from .expr.graph import ZERO as ZERO
 from .expr.graph import Node as Node
 from .expr.graph import num as num
 from .expr.graph import sym as sym
-from .expr.indexed import IndexedSum as IndexedSum
 from .expr.indexed import IndexedSystem as IndexedSystem
 from .expr.indexed import Member as Member
 from .expr.indexed import every_member as every_member

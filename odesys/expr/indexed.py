@@ -37,6 +37,12 @@ class Member:
         Right-hand sides by state.
     definitions : Mapping[str, Node], optional
         What names in them stand for.
+
+    Examples
+    --------
+    >>> from odesys import Member, sym
+    >>> Member({"i": 2}, {"x1": -sym("x1"), "x2": -sym("x2")}).rows["x2"]
+    Node(-x2)
     """
 
     sizes: Values
@@ -62,33 +68,34 @@ class IndexedSystem:
     ----------
     kind : str
         ``flow`` or ``map``.
-    rows, definitions : Mapping[str, Node]
-        Right-hand sides by state, and what names in them stand for.
+    rows : Mapping[str, Node]
+        Right-hand sides by state.
+    definitions : Mapping[str, Node]
+        What names in them stand for.
     sums : Mapping[str, IndexedSum]
         By symbol.
     sizes : Mapping[str, str]
         By index, the name of its largest value.
     spelling : Mapping[str, str]
         By letter, how members spell it: ``q_{r}_z{i}``.
-    parameters : tuple[str, ...]
+    parameters : tuple[str, ...], optional
         Names left open.
-    tex : Mapping[str, str]
+    tex : Mapping[str, str], optional
         By letter, its TeX with places for the indices.
-    seen : tuple[Mapping[str, int], ...]
+    seen : tuple[Mapping[str, int], ...], optional
         Sizes of the members it was found from.
-    remarks : tuple[str, ...]
+    remarks : tuple[str, ...], optional
         What is said beside the equations, with symbols in TeX between dollar signs.
 
     Examples
     --------
     >>> from odesys import Member, every_member, sym
     >>> def member(n):
-    ...     names = [sym(f"x{i}") for i in range(1, n + 1)]
-    ...     return Member({"i": n}, {f"x{i}": -x + sum(names) for i, x in enumerate(names, 1)})
+    ...     total = sum(sym(f"x{i}") for i in range(1, n + 1))
+    ...     return Member({"i": n}, {"y": total, **{f"x{i}": -sym(f"x{i}") * sym("y") for i in range(1, n + 1)}})
     >>> found = every_member([member(2), member(3)], {"i": "n"}, {"x": "x{i}"}, "flow")
-    Traceback (most recent call last):
-    ...
-    odesys.errors.EquationError: x1 reads x2, of another value of its own index i; sums run over other indices alone
+    >>> found.names, found.dimension, found.rows["x[i]"]
+    (('y', 'x[i]'), '1 + n', Node(-x[i]*y))
     """
 
     kind: str

@@ -76,8 +76,22 @@ def indexed_mathml(system: IndexedSystem) -> str:
 
 
 def indexed_lines(system: IndexedSystem, slope: str = "f") -> dict[str, str]:
-    r"""The TeX of each row and definition by its name, as one formula; `slope` is the letter of 1/(1 + e^z).
+    r"""The TeX of each row and definition by its name, as one formula.
 
+    Parameters
+    ----------
+    system : IndexedSystem
+        What to write.
+    slope : str, optional
+        The letter of 1/(1 + e^z).
+
+    Returns
+    -------
+    dict[str, str]
+        Formulas by name.
+
+    Examples
+    --------
     >>> from odesys import Member, every_member, indexed_lines, sym
     >>> def member(n):
     ...     return Member({"i": n}, {"m": sum(sym(f"x{i}") ** 2 for i in range(1, n + 1))})

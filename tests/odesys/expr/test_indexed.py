@@ -40,6 +40,12 @@ def test_a_sum_that_leaves_a_value_out_is_refused() -> None:
         every_member([Member({"i": 3}, rows)], {"i": "n"}, {"x": "x{i}"}, "flow")
 
 
+def test_another_value_of_a_rows_own_index_is_refused() -> None:
+    rows = {"x1": sym("x2"), "x2": sym("x1")}
+    with pytest.raises(EquationError, match="x1 reads x2, of another value of its own index i"):
+        every_member([Member({"i": 2}, rows)], {"i": "n"}, {"x": "x{i}"}, "flow")
+
+
 def test_rows_that_differ_are_refused_by_name() -> None:
     one = Member({"i": 2}, {"x1": -sym("x1"), "x2": -sym("x2")})
     other = Member({"i": 2}, {"x1": -sym("x1"), "x2": -2 * sym("x2")})
