@@ -121,8 +121,10 @@ def task_name(kind: str, function: Callable[..., Any]) -> str | None:
 
 
 @contextmanager
-def unfinished_cells(name: str | None) -> Iterator[Path | None]:
+def unfinished_cells(name: str | None, keep: bool = False) -> Iterator[Path | None]:
     """A folder for the finished cells of a task: it outlives an interruption, and is removed when the task is done.
+
+    With `keep` it stays for a month, so that a long task is done at once when it is asked for again.
 
     It is below the folder of `odesys.jit.code_store`; None where nothing can be written there, or without a name.
 
@@ -130,6 +132,8 @@ def unfinished_cells(name: str | None) -> Iterator[Path | None]:
     ----------
     name : str | None
         Of the task; None for a task that keeps nothing.
+    keep : bool, optional
+        Whether the folder stays when the task is done.
 
     Returns
     -------
@@ -148,11 +152,12 @@ def unfinished_cells(name: str | None) -> Iterator[Path | None]:
         return
     _forget_abandoned(folder.parent)
     yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _forget_abandoned(folder: Path) -> None:
-    """Remove tasks that nobody went on with for a month."""
+    """Remove tasks that nobody went on with for a month, and what was kept of others."""
     for task in folder.iterdir():
         with suppress(OSError):
             if time.time() - task.stat().st_mtime > ABANDONED:

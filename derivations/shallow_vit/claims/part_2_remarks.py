@@ -131,14 +131,14 @@ def fractions(lab: Laboratory) -> Verdict:
     reading="signs before sigma and tau are lost; if minus is meant, the order stands at fixed alpha_#/alpha_*, and fails as alpha_* falls to alpha_# without errors",
 )
 def power_of_alpha(lab: Laboratory) -> dict[str, Verdict]:
-    """eta T for alpha_* from 0.03 to 0.5; with confusion tokens what is printed decides, and its signs are lost.
+    """eta T for alpha_* from 0.03 to 0.5, by printed gradients; with confusion tokens what is printed decides, and its signs are lost.
 
     With Theta(1) - sigma - tau errors may be zero, and there `Beyond.gap` is against it; with the product that is left of it
     they may not, and errors bounded below keep the gap of the order alpha_* by (8). Figure 2 has such errors.
     """
     shares = [p["alpha_s"] for p in lab.draw.along("alpha_s", 0.028, 0.5, 7)]
     cases = [replace(BY_STEP, alpha_s=a, alpha_c=0.0, eta=0.4, steps=3000) for a in shares]
-    free = mean_times(lab, cases).order("alpha_s", -1, "Theta", towards="zero")
+    free = by_printed_steps(lab, lambda: mean_times(lab, cases).order("alpha_s", -1, "Theta", towards="zero"))
     said = (
         "would fail if Theta(1) - sigma - tau is meant, which is a constant without errors: as alpha_* falls to a fixed alpha_#, T is unbounded "
         "(Beyond.gap); if sigma and tau divide, errors are not zero and (8) keeps alpha_* - alpha_# of the order alpha_*"

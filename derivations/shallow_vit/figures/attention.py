@@ -86,7 +86,7 @@ def removal_table(
 
 def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Test loss over the fraction of removed tokens, tokens of unit length and raw Gaussian tokens."""
-    with unfinished_cells(f"shallow_vit 5{size.suffix}") as store:
+    with unfinished_cells(f"shallow_vit 5{size.suffix}", size.keep) as store:
         tables = [
             removal_table(
                 replace(size.removal, unit=unit), sparsify.RULES, size.removals, progress, store, workers=size.workers
@@ -202,7 +202,7 @@ def figure_7(folder: Path, progress: Progress = silent) -> list[Path]:
 
 def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Test loss over the fraction of removed tokens for M = 10, 15, 20 in 20 dimensions."""
-    with unfinished_cells(f"shallow_vit 8{size.suffix}") as store:
+    with unfinished_cells(f"shallow_vit 8{size.suffix}", size.keep) as store:
         fig, axes = new_figure(1, 3, (16.5, 4.4), sharey=True)
         for ax, M in zip(axes, size.patterns, strict=True):
             case = replace(size.removal, M=M, d=20, m_a=20, m_b=20)

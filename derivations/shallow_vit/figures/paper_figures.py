@@ -67,7 +67,7 @@ def figure_3(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
 
 def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, power: int, size: Size) -> list[Path]:
     name, level = key + size.suffix, size.level
-    with unfinished_cells(f"shallow_vit {name}") as store:
+    with unfinished_cells(f"shallow_vit {name}", size.keep) as store:
         losses = success_map(map_cases(frozen, size), size.trials, progress, store, size.workers)
         loss_sweeps = {
             label: training_sweeps.test_losses(
@@ -157,7 +157,7 @@ def figure_1b(folder: Path, progress: Progress = silent, size: Size = QUICK) -> 
         for s in size.sigmas
     ]
     base, sigmas, level = replace(size.times, m_a=10, m_b=10), size.sigmas, size.level
-    with unfinished_cells(f"shallow_vit 1b{size.suffix}") as store:
+    with unfinished_cells(f"shallow_vit 1b{size.suffix}", size.keep) as store:
         losses = success_map(cases, size.trials, progress, store, size.workers)
         tilted = {
             "sigma": [replace(base, sigma=value) for value in sigmas],
@@ -209,7 +209,7 @@ def figure_1b(folder: Path, progress: Progress = silent, size: Size = QUICK) -> 
 def figure_2(folder: Path, progress: Progress = silent, size: Size = QUICK) -> list[Path]:
     """Stopping time over 1/alpha_*, over 1/(alpha_* - alpha_#), and over the step size."""
     base = replace(size.times, sigma=0.1, delta=0.4, m_a=10, m_b=10)
-    with unfinished_cells(f"shallow_vit 2{size.suffix}") as store:
+    with unfinished_cells(f"shallow_vit 2{size.suffix}", size.keep) as store:
         found = {
             key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, size.workers, store)
             for key in training_sweeps.SCHEMES

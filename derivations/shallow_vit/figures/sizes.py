@@ -29,6 +29,7 @@ class Size:
     images: Case  # figure 6
     shares: tuple[float, ...]  # of the background that is removed
     workers: int = 1
+    keep: bool = False  # runs for a month, so that they are drawn again at once
 
 
 QUICK = Size(
@@ -65,4 +66,5 @@ FULL = Size(
     replace(image_tokens.CASE, N=400, m=200, steps=300),
     (0.0, 0.25, 0.5, 0.75, 1.0),
     workers=2,
+    keep=True,
 )

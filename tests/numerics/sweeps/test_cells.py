@@ -146,3 +146,13 @@ def test_a_store_that_can_not_be_written_costs_only_time(tmp_path: Path) -> None
 def test_no_processes_get_a_sentence() -> None:
     with pytest.raises(ParameterError, match="use at least 1"):
         run_cells(abs, [1], workers=0)
+
+
+def test_a_long_task_is_kept_where_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    log = tmp_path / "log"
+    for keep, wanted in ((True, ["1"]), (False, ["1"]), (False, ["1", "1"])):
+        with unfinished_cells("a task", keep) as store:
+            run_cells(partial(logged, log=str(log)), [1], store=store)
+        assert store is not None and store.exists() == keep
+        assert log.read_text().split() == wanted
