@@ -108,7 +108,10 @@ def _fewer_lines(content: Content, look: Look, excess: int, kept: int = LONG_SYS
 def _pictures(content: Content, look: Look, excess: int) -> Look:
     """Turn figures into pictures, those that save most first, until as many bytes are saved."""
     shown = [*(figure.files for figure in content.figures), content.run_files, content.comparison_files]
-    saved = {files: _bytes(look.draw(files, "", "")) - _bytes(replace(look, pictures=frozenset(files)).draw(files, "", "")) for files in shown}
+    saved = {
+        files: _bytes(look.draw(files, "", "")) - _bytes(replace(look, pictures=frozenset(files)).draw(files, "", ""))
+        for files in shown
+    }
     chosen: list[Path] = []
     for files in sorted(saved, key=lambda files: -saved[files]):
         if excess > 0 and saved[files] > 0:

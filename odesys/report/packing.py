@@ -23,4 +23,8 @@ class Packing:
     @property
     def text(self) -> str:
         """All parts, compressed; empty where there are none."""
-        return base64.b64encode(zlib.compress(BETWEEN.join(self._parts).encode(), 9)).decode("ascii") if self._parts else ""
+        return (
+            base64.b64encode(zlib.compress(BETWEEN.join(self._parts).encode(), 9)).decode("ascii")
+            if self._parts
+            else ""
+        )

@@ -120,7 +120,7 @@ def _blocks(numbers: Mapping[str, int], places: Mapping[str, tuple[str, int]]) -
 def _used_first(entries: Mapping[str, ClaimEntry]) -> list[str]:
     """The ids, each behind those that its claim rests on, else in the order of the book."""
     found: dict[str, None] = {}
-    open_ids = list(reversed(entries))
+    open_ids = list(entries)[::-1]
     while open_ids:
         fresh = [used for used in entries[open_ids[-1]].claim.uses if used in entries and used not in found]
         if fresh and open_ids[-1] not in found:
@@ -150,7 +150,7 @@ def _grouped(assumed: Sequence[str]) -> tuple[str, ...]:
     """
     names: dict[str, list[str]] = {}
     for each in assumed:
-        name, sign, end = each.partition(" ")
+        name, _, end = each.partition(" ")
         names.setdefault(end if end in ("> 0", ">= 0", "< 0") else each, []).append(name)
     return tuple(f"{', '.join(found)} {end}" if end[:1] in "<>" else end for end, found in names.items())
 
