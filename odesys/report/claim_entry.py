@@ -83,12 +83,6 @@ class ClaimEntry:
         found = self.outcome.proof_check if self.outcome else None
         return found.file if found is not None and found.sealed else ""
 
-    @property
-    def searched(self) -> str:
-        """The text that the search field of a page looks into."""
-        claim = self.claim
-        return f"{claim.id} {claim.title} {claim.kind} {claim.reading} {claim.statement}".lower()
-
 
 def claim_entries(content: Content) -> list[ClaimEntry]:
     """All claims of the book, in its order."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..papers.verification import FAULT_WORDS, errata_markdown
-from ..sentences import say_answer, say_constants, say_number, say_proof, say_where, say_witness
+from ..sentences import say_answer, say_constants, say_number, say_where, say_witness
 from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries
@@ -21,17 +22,17 @@ from .explorer import page_file, policy_of
 from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
+from .packing import Packing
 from .proof_graph import proof_graph
+from .proof_steps import part_answer, proof_steps, says_where, short_answer
 from .prose import letters, plain_names, says_more, strong, with_symbols
-from .svg import LARGEST_SVG, WIDEST, inline
+from .svg import LARGEST_SVG, WIDEST, InlineFigure, inline, share_glyphs, without_glyphs
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LARGEST_PAGE = 1_500_000  # bytes
+LARGEST_PAGE = 1_400_000  # bytes
 LONG_SYSTEM = 100_000  # characters of a system that is left out before figures become pictures
-SHORTER = ((LONG_SYSTEM, LARGEST_SVG, WIDEST), (LONG_SYSTEM, 0, WIDEST), (LONG_SYSTEM, 0, 800), (0, 0, 600))  # in turn:
-# characters of a system and of a figure that are kept, pixels of pictures
 OPEN_CHANGES = 2  # cards that are open at first
 SHARED = 8  # claims with the same hypothesis: then its formula stands in one place, and cards name it
 PARTS = {
@@ -57,17 +58,43 @@ HEADINGS = {"changes": "Changes, most serious first", "networks": "Theory agains
 
 
 def page(content: Content) -> str:
-    """The page of one paper; if it is too large, the longest systems are left out, then figures become pictures."""
-    text = _page(content, LARGEST_SVG, WIDEST)
-    for kept, limit, width in SHORTER:
+    """The page of one paper.
+
+    While it is too large, what is folded in cards is kept compressed, the longest systems are left out, figures become
+    pictures, pictures become small, and all systems are left out.
+    """
+    look = Look()
+    text = _page(content, look)
+    for shorten in (_packed, _fewer_lines, _pictures, _small_pictures, _no_systems):
         if _size(text) <= LARGEST_PAGE:
             break
-        _shorten(content, _size(text) - LARGEST_PAGE, kept)
-        text = _page(content, limit, width)
+        before = look, list(content.systems)
+        look = shorten(content, look, _size(text) - LARGEST_PAGE)
+        if before != (look, content.systems):
+            text = _page(content, look)
     return text
 
 
-def _shorten(content: Content, excess: int, kept: int) -> None:
+@dataclass(frozen=True)
+class Look:
+    """How things are shown: what is folded, in place or packed; figures as SVG or as pictures of so many pixels."""
+
+    packed: bool = False
+    pictures: frozenset[Path] = frozenset()
+    width: int = WIDEST
+
+    def draw(self, files: Sequence[Path], prefix: str, title: str) -> list[InlineFigure]:
+        """Figures as text of a page."""
+        limit = 0 if self.pictures.issuperset(files) else LARGEST_SVG
+        return inline(files, prefix, title, limit, self.width)
+
+
+def _packed(content: Content, look: Look, excess: int) -> Look:
+    """Keep what is folded in cards compressed."""
+    return replace(look, packed=True)
+
+
+def _fewer_lines(content: Content, look: Look, excess: int, kept: int = LONG_SYSTEM) -> Look:
     """Leave out equations, those of the longest systems first, until as many bytes are saved; short ones are kept."""
     for part in sorted(content.systems, key=lambda part: len(part.mathml), reverse=True):
         if excess > 0 and len(part.mathml) > kept:
@@ -75,6 +102,36 @@ def _shorten(content: Content, excess: int, kept: int) -> None:
             file = f"{content.paper.name}/system_{part.name}.tex"
             short = replace(part, mathml="", note=f"too long for this page; its LaTeX is in {file}")
             content.systems[content.systems.index(part)] = short
+    return look
+
+
+def _pictures(content: Content, look: Look, excess: int) -> Look:
+    """Turn figures into pictures, those that save most first, until as many bytes are saved."""
+    shown = [*(figure.files for figure in content.figures), content.run_files, content.comparison_files]
+    saved = {
+        files: _bytes(look.draw(files, "", "")) - _bytes(replace(look, pictures=frozenset(files)).draw(files, "", ""))
+        for files in shown
+    }
+    chosen: list[Path] = []
+    for files in sorted(saved, key=lambda files: -saved[files]):
+        if excess > 0 and saved[files] > 0:
+            excess -= saved[files]
+            chosen += files
+    return replace(look, pictures=frozenset(chosen))
+
+
+def _small_pictures(content: Content, look: Look, excess: int) -> Look:
+    files = [file for figure in content.figures for file in figure.files]
+    return replace(look, pictures=frozenset((*files, *content.run_files, *content.comparison_files)), width=800)
+
+
+def _no_systems(content: Content, look: Look, excess: int) -> Look:
+    return replace(_fewer_lines(content, look, excess, 0), width=600)
+
+
+def _bytes(figures: Sequence[InlineFigure]) -> int:
+    """Of figures by themselves: letters are shared with others."""
+    return sum(len(without_glyphs(figure.svg)) + len(figure.data) for figure in figures)
 
 
 def index(papers: Sequence[Mapping[str, Any]]) -> str:
@@ -86,15 +143,14 @@ def _size(text: str) -> int:
     return len(text.encode())
 
 
-def _page(content: Content, largest_svg: int, widest: int) -> str:
+def _page(content: Content, look: Look) -> str:
     entries = {entry.claim.id: entry for entry in claim_entries(content)}
     found = changes(content)
     graph = proof_graph(content.book, entries) if content.book else None
     made = provenance(content)
     sections = _sections(content, found)
-    drawn = partial(inline, limit=largest_svg, width=widest)
     first = next((figure for figure in content.figures if figure.id == content.main_figure), None)
-    return (
+    return share_glyphs(
         _templates()
         .get_template("page.html")
         .render(
@@ -104,7 +160,7 @@ def _page(content: Content, largest_svg: int, widest: int) -> str:
             headline=headline(content),
             segments=verdict_bar(list(entries.values())),
             numbers=numbers(content),
-            main_figure=next(iter(drawn(first.files, "main", first.title)), None) if first else None,
+            main_figure=next(iter(look.draw(first.files, "main", first.title)), None) if first else None,
             changes=found,
             changed={entry.claim.id for change in found for entry in change.entries},
             opened={change.first.claim.id for change in found[:OPEN_CHANGES]},
@@ -115,6 +171,7 @@ def _page(content: Content, largest_svg: int, widest: int) -> str:
             words=Counter(entry.word for entry in entries.values()),
             faults=FAULT_WORDS,
             entries=entries,
+            proofs=proof_steps(entries),
             symbols=content.book.symbols if content.book else {},
             shared=_shared(content),
             graph=graph,
@@ -125,8 +182,9 @@ def _page(content: Content, largest_svg: int, widest: int) -> str:
             date=made["date"].split(" ")[0],
             version=__version__,
             seconds={PARTS[part]: round(seconds, 1) for part, seconds in content.seconds.items()},
-            inline=drawn,
+            inline=look.draw,
             live=content.explorer,
+            packing=Packing(look.packed),
             **_frame([content.explorer.script] if content.explorer else []),
         )
     )
@@ -177,7 +235,9 @@ def _templates() -> Environment:
         say_answer=say_answer,
         say_witness=say_witness,
         say_constants=say_constants,
-        say_proof=say_proof,
+        short_answer=short_answer,
+        part_answer=part_answer,
+        says_where=says_where,
         say_number=say_number,
         say_where=say_where,
         mathml=mathml,

@@ -24,6 +24,8 @@ _STYLES = {  # of mathvariant, as Unicode names the letters: browsers no longer 
     "bold-italic": "BOLD ITALIC",
 }
 _SCRIPTS = ("msub", "msup", "msubsup")
+_ROWS = ("math", "mrow", "mtd", "mstyle", "msqrt", "mpadded", "menclose")  # several children are a row in them anyway
+_STRETCHED = set("()[]{}|‖∥⟨⟩⌊⌋⌈⌉∣/∫^~¯←→↔⇐⇒⇔⟶⟵⟹⏟⏞")  # operators that a browser would stretch by itself
 
 
 @lru_cache(maxsize=4096)
@@ -62,6 +64,8 @@ def compact(text: str) -> str:
             raise ValueError(f"{element.text!r} was not understood")
         if len(element):
             element.text = (element.text or "").strip()
+            _fewer_rows(element)
+        _fewer_words(element)
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
 
 
@@ -85,3 +89,36 @@ def _tighten(script: ElementTree.Element) -> None:
     """A sign that is an index, as in K+, is no operator and gets no space around it."""
     if len(script) and script[-1].tag == "mo":
         script[-1].attrib |= {"lspace": "0", "rspace": "0"}
+
+
+def _words_whole(element: ElementTree.Element) -> None:
+    r"""Upright letters alone in a row, as of \mathrm{ReLU}, are one word, which is upright by itself."""
+    letters = list(element)
+    if element.tag == "mrow" and letters and all(each.tag == "mi" and each.get("mathvariant") for each in letters):
+        letters[0].text = "".join(each.text or "" for each in letters)
+        for each in letters[1:]:
+            element.remove(each)
+
+
+def _fewer_rows(element: ElementTree.Element) -> None:
+    """Rows of one thing, and rows in rows, are that thing; an empty row holds a place and stays."""
+    for k, child in reversed(list(enumerate(element))):
+        _words_whole(child)
+        inner = list(child) if child.tag == "mrow" and not child.attrib else []
+        while len(inner) == 1 and inner[0].tag == "mrow" and not inner[0].attrib:
+            inner = list(inner[0])
+        if len(inner) == 1 or (inner and len(element) == 1 and element.tag in _ROWS):
+            element[k : k + 1] = inner
+
+
+def _fewer_words(element: ElementTree.Element) -> None:
+    """Leave out what is so without being said."""
+    said, text = element.attrib, element.text or ""
+    if said.get("display") == "inline":
+        del said["display"]
+    if element.tag == "mi" and len(text) > 1:
+        said.pop("mathvariant", None)
+    if element.tag == "mo":
+        said.pop("fence", None)
+        if said.get("stretchy") == "false" and not set(text) & _STRETCHED:
+            del said["stretchy"]

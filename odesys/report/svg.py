@@ -17,6 +17,10 @@ WIDEST, QUALITY = 1200, 76  # of pictures: pixels, and strength of what is kept
 THUMBNAIL = (384, 240)  # pixels
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _ID = re.compile(r'\bid="([^"]+)"')
+_STYLE = re.compile(r' style="[^"]*"')
+_PATH = re.compile(r' d="([^"]*)"')
+_GLYPH = re.compile(r'<path id="([^"]+)" d="([^"]*)" transform="scale\(0\.015625\)"/>')
+_USED = re.compile(r'(<use href="#)([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ def small(text: str, prefix: str, title: str) -> str:
         if f"#{name}" not in body:  # groups such as axes_1, which nothing refers to
             body = body.replace(f' id="{name}"', "")
     body = _ID.sub(lambda found: f'id="{prefix}-{found.group(1)}"', body)
-    body = re.sub(r'((?:xlink:)?href="|url\()#', rf"\1#{prefix}-", body)
+    body = re.sub(r'(?:xlink:)?(href="|url\()#', rf"\1#{prefix}-", body)
+    body = _PATH.sub(lambda found: f' d="{_short_path(found.group(1))}"', body)
+    body = _STYLE.sub(lambda found: found.group().replace(": ", ":").replace("; ", ";"), body)
     opening = re.match(r"<svg\b[^>]*>", body)
     if opening is None:
         return f'<p class="missing">{escape(title)}: the file is not SVG</p>'
@@ -109,3 +115,32 @@ def _two_decimals(text: str) -> str:
     if abs(number) < 0.05:  # scales of glyphs are small numbers that matter
         return f"{number:.6g}"
     return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+def _short_path(path: str) -> str:
+    """A path without the blanks that separate letters from numbers.
+
+    >>> _short_path("M 0 -1.5 \\nL 0 3.5 \\nz")
+    'M0 -1.5L0 3.5z'
+    """
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", re.sub(r"\s+", " ", path)).strip()
+
+
+def without_glyphs(svg: str) -> str:
+    """A figure without the letters that it could have from others."""
+    return _GLYPH.sub("", svg)
+
+
+def share_glyphs(page: str) -> str:
+    """The page with each letter of its figures drawn once, under a short name: all figures use the same ones."""
+    names: dict[str, str] = {}
+    same: dict[str, str] = {}
+
+    def keep(found: re.Match[str]) -> str:
+        id, path = found.groups()
+        fresh = path not in names
+        same[id] = names.setdefault(path, f"g{len(names)}")
+        return found.group().replace(f'id="{id}"', f'id="{same[id]}"', 1) if fresh else ""
+
+    text = _GLYPH.sub(keep, page).replace("<defs></defs>", "")
+    return _USED.sub(lambda found: f'{found.group(1)}{same.get(found.group(2), found.group(2))}"', text)

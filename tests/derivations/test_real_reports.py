@@ -39,6 +39,11 @@ def test_no_value_is_printed_as_python_writes_it(reports: Path, capfd: pytest.Ca
         assert "{'" not in json.dumps(json.loads(file.read_text("utf-8")), ensure_ascii=False), file
 
 
+def test_real_pages_are_not_too_large(reports: Path) -> None:
+    sizes = {file.stem: file.stat().st_size for file in reports.glob("*.html")}
+    assert len(sizes) > 5 and max(sizes.values()) <= 1_500_000, sizes
+
+
 @pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="needs Chromium and chromedriver")
 @pytest.mark.parametrize("dark", [False, True])
 def test_real_pages_with_their_explorers(reports: Path, tmp_path: Path, dark: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
@@ -15,6 +16,7 @@ import pytest
 import sympy as sp
 
 from odesys import System
+from odesys.papers import registry
 from odesys.papers.claims import ClaimBook, Outcome
 from odesys.papers.hypotheses import Hypothesis
 from odesys.papers.paper import Formula
@@ -25,7 +27,7 @@ from odesys.report.explorer import Fragment
 from odesys.report.html import index, page
 from odesys.report.mathml import mathml
 from odesys.verdicts import proved
-from tests.report_pages import Reader, toy
+from tests.report_pages import Reader, stand_in, toy, with_long_proofs
 
 MakeContent = Callable[..., Content]
 
@@ -120,6 +122,29 @@ def test_a_page_that_would_be_too_large_is_made_smaller(
     assert len(shorter.encode()) <= len(text.encode()) - 10 and "too long for this page" in shorter
     assert [bool(part.mathml) for part in content.systems] == [True, False]
     assert escape(content.systems[1].latex) in shorter
+
+
+def test_the_page_of_the_largest_book_fits_with_long_proofs_and_says_every_step(tmp_path: Path) -> None:
+    papers = [paper for paper in registry.all_papers() if paper.book is not None]
+    content = with_long_proofs(stand_in(max(papers, key=lambda paper: len(paper.book())), tmp_path))  # type: ignore[misc]
+    text = page(content)
+    assert len(text.encode()) <= 1_400_000
+    for outcome in content.outcomes:
+        if outcome.verdict.as_stated == "holds":
+            assert f"step 2 of {escape(outcome.claim.id)}:" in text, outcome.claim.id
+
+
+def test_what_is_folded_is_packed_where_the_page_would_be_too_large(
+    toy_content: MakeContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = toy_content()
+    text = page(content)
+    monkeypatch.setattr(html, "LARGEST_PAGE", len(text.encode()) - 10)
+    packed = page(content)
+    (inside,) = re.findall(r'<script type="text/plain" id="packed">([^<]*)</script>', packed)
+    folded = zlib.decompress(base64.b64decode(inside)).decode().split("\f")
+    assert len(folded) == len(re.findall(r'data-part="\d"', packed)) == 3
+    assert all(part in text for part in folded) and "toy/verify.json" in packed
 
 
 def test_index_without_papers() -> None:

@@ -25,3 +25,10 @@ def test_mathml_details() -> None:
 def test_text_with_formulas() -> None:
     assert text_with_formulas("a < b, $x_1$ & more") == f"a &lt; b, {mathml('x_1')} &amp; more"
     assert text_with_formulas("3 $ < 4") == "3 $ &lt; 4"  # one dollar sign is money
+
+
+def test_rows_and_words_that_say_nothing_are_left_out() -> None:
+    assert mathml("d") == "<math><mi>d</mi></math>"
+    assert mathml(r"\mathrm{ReLU}_{ij}") == "<math><msub><mi>ReLU</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></math>"
+    assert mathml(r"{}_1") == "<math><msub><mrow></mrow><mn>1</mn></msub></math>"
+    assert '<mo stretchy="false">(</mo>' in mathml("(x)") and 'mathvariant="normal"' in mathml(r"\mathrm d x")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from PIL import Image
 
 from odesys.papers import registry
 from odesys.report import html
+from odesys.report.content import Content
 from tests.browser import CHROMIUM, DRIVER, Browser, browser
 from tests.report_pages import stand_in
 
@@ -221,6 +222,24 @@ def test_without_a_script_everything_can_be_read(chromium: Browser, page: Path) 
     assert "Keys and queries grow together" in text and "Theory against networks" in text
     assert chromium.execute_script('return document.querySelector(".filters").getClientRects().length') == 0
     assert chromium.execute_script('return document.querySelectorAll("#claims, svg.figure").length') >= 3
+
+
+def test_what_is_packed_is_there_when_the_page_is_open(
+    chromium: Browser, tmp_path: Path, toy_content: Callable[..., Content], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, file = toy_content(), tmp_path / "toy.html"
+    monkeypatch.setattr(html, "LARGEST_PAGE", len(html.page(content).encode()) - 10)
+    file.write_text(html.page(content), encoding="utf-8")
+    chromium.open(file)
+    chromium.set_script_timeout(20)
+    texts = chromium.execute_async_script("""const done = arguments[0], look = () => document.querySelector("#packed")
+        ? setTimeout(look, 50) : done([...document.querySelectorAll("[data-part]")].map((e) => e.textContent)); look();""")
+    assert len(texts) == 3 and "<b>bold</b>" in "".join(texts) and not any("needs a script" in text for text in texts)
+    assert chromium.console() == []
+    chromium.execute_script(
+        'const s = document.querySelector("input[type=search]"); s.value = "bold"; s.dispatchEvent(new Event("input"))'
+    )
+    assert chromium.execute_script('return document.querySelector("#shown").textContent') == "1 of 3 claims shown"
 
 
 def test_copying_tex(chromium: Browser, page: Path) -> None:

@@ -53,3 +53,20 @@ def test_figures_of_different_names_have_different_ids(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_svg_is_said_to_be_none() -> None:
     assert "a &lt;b: the file is not SVG" in svg.small("<html>", "f", "a <b")
+
+
+def test_letters_of_figures_are_drawn_once() -> None:
+    letter = '<defs><path id="{}-DejaVuSans-41" d="M0 1L2 3z" transform="scale(0.015625)"/></defs>'
+    figure = letter + '<use href="#{}-DejaVuSans-41" x="1"/><use href="#{}-m1"/>'
+    page = "".join(figure.format(name, name, name) for name in ("f0", "f1"))
+    made = svg.share_glyphs(page + '<a href="#f1-DejaVuSans-41">')
+    assert made.count("M0 1L2 3z") == 1 and made.count('<use href="#g0" x="1"/>') == 2 and made.count("<defs>") == 1
+    assert '<use href="#f1-m1"/>' in made and '<a href="#f1-DejaVuSans-41">' in made
+    assert svg.without_glyphs(letter) == "<defs></defs>"
+
+
+def test_paths_and_styles_have_no_blanks_that_say_nothing() -> None:
+    made = svg.small(
+        '<svg viewBox="0 0 9 9"><path d="M 0 1 \nL 2 -3 \nz" style="fill: none; stroke: red"/></svg>', "f", "t"
+    )
+    assert 'd="M0 1L2 -3z"' in made and 'style="fill:none;stroke:red"' in made

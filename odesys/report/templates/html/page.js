@@ -9,6 +9,17 @@
   const rows = all("[data-claim]");
   const boxes = all(".filters input[type=checkbox]");
   const search = one(".filters input[type=search]");
+  const texts = new Map();  // of the rows, as they are first searched
+  function textOf(row) {
+    if (!texts.has(row)) {
+      const link = row.querySelector(":scope > a");  // to the card, where that stands under the changes
+      const card = link ? document.getElementById(link.getAttribute("href").slice(1)) : row;
+      const said = all(":scope > summary .head, .how > dl > dd:nth-of-type(-n+2)", card).map((e) => e.textContent);
+      const formula = card.querySelector(".formula");
+      texts.set(row, [row.dataset.claim, ...said, formula ? formula.dataset.tex : ""].join(" ").toLowerCase());
+    }
+    return texts.get(row);
+  }
   const chosen = (group) => boxes.filter((b) => b.name === group && b.checked).map((b) => b.value);
   function filter() {
     const verdicts = chosen("verdict"), evidence = chosen("evidence");
@@ -16,9 +27,9 @@
     const anyEvidence = boxes.every((b) => b.name !== "evidence" || b.checked);
     let shown = 0;
     for (const row of rows) {
-      const { verdict, evidence: strength, text } = row.dataset;
+      const { verdict, evidence: strength } = row.dataset;
       const fits = verdicts.includes(verdict) && (strength ? evidence.includes(strength) : anyEvidence)
-        && words.every((word) => text.includes(word));
+        && words.every((word) => textOf(row).includes(word));
       row.hidden = !fits;
       shown += fits;
     }
@@ -34,6 +45,19 @@
     });
     filter();
   }
+
+  async function unfold(packed) {  // what is folded at first is kept compressed
+    const bytes = Uint8Array.from(atob(packed.textContent), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const parts = (await new Response(stream).text()).split("\f");
+    for (const place of all("[data-part]")) {
+      place.lastElementChild.remove();
+      place.insertAdjacentHTML("beforeend", parts[place.dataset.part]);
+    }
+    texts.clear();
+    packed.remove();
+  }
+  if (one("#packed")) unfold(one("#packed"));
 
   async function copy(text) {
     try {
