@@ -298,7 +298,7 @@ class CompiledFlow:
 
     @cached_property
     def _watch(self) -> Any:
-        return self._code(f"watched {self.events}", self._watched)
+        return self._code(f"watched {[node.uid for node in self.events]}", self._watched)  # a formula would take long
 
     def _code(self, what: str, nodes: Sequence[Node]) -> Any:
         machine = llvm.available()

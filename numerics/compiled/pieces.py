@@ -17,11 +17,13 @@ class Piece(NamedTuple):
 
     def __call__(self, t: Any) -> np.ndarray:
         part = (np.asarray(t, dtype=float) - self.t_old) / self.h
-        y = np.zeros((self.start.size, *np.shape(part)))
-        for k, row in enumerate(self.table[::-1]):
-            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * (part if k % 2 == 0 else 1 - part)
-        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
-        return result
+        rest, below = 1 - part, (1,) * part.ndim
+        y = np.zeros((self.start.size, *part.shape))
+        for k, row in enumerate(self.table.reshape(*self.table.shape, *below)[::-1]):
+            y += row
+            y *= part if k % 2 == 0 else rest
+        y += self.start.reshape(-1, *below)
+        return y
 
 
 class TaylorPiece(NamedTuple):
@@ -34,8 +36,10 @@ class TaylorPiece(NamedTuple):
 
     def __call__(self, t: Any) -> np.ndarray:
         part = (np.asarray(t, dtype=float) - self.t_old) / self.h
-        y = np.zeros((self.start.size, *np.shape(part)))
-        for row in self.table[::-1]:
-            y = (y + row.reshape(-1, *[1] * np.ndim(part))) * part
-        result: np.ndarray = y + self.start.reshape(-1, *[1] * np.ndim(part))
-        return result
+        below = (1,) * part.ndim
+        y = np.zeros((self.start.size, *part.shape))
+        for row in self.table.reshape(*self.table.shape, *below)[::-1]:
+            y += row
+            y *= part
+        y += self.start.reshape(-1, *below)
+        return y

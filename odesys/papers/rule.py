@@ -262,7 +262,16 @@ def in_both(calibrated_on: Iterable[Any], used: Sequence[Any]) -> list[Any]:
     >>> in_both([{"omega": "1/10"}, 3], [{"omega": 0.1, "m": 64}, {"omega": 0.2, "m": 64}])
     [{'omega': '1/10'}]
     """
-    return [item for item in calibrated_on if any(_same(item, other) for other in used)]
+    judged = [_numbers(other) for other in used]
+    return [item for item in calibrated_on if _in(_numbers(item), judged)]
+
+
+def _in(item: Any, judged: Sequence[Any]) -> bool:
+    return any(_same(item, other) for other in judged)
+
+
+def _numbers(item: Any) -> Any:
+    return {name: _number(value) for name, value in item.items()} if isinstance(item, Mapping) else item
 
 
 def _same(calibrated: Any, judged: Any) -> bool:
@@ -271,7 +280,7 @@ def _same(calibrated: Any, judged: Any) -> bool:
         return bool(calibrated == judged)
     common = calibrated.keys() & judged.keys()
     nested = common and common in (calibrated.keys(), judged.keys())
-    return bool(nested) and all(_number(calibrated[name]) == _number(judged[name]) for name in common)
+    return bool(nested) and all(calibrated[name] == judged[name] for name in common)
 
 
 def _number(value: Any) -> Any:

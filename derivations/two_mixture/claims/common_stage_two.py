@@ -11,7 +11,7 @@ over the groups are driven by n_v/n_c times the third power of the score, so tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,7 @@ def run_at(lab: Laboratory, point: Mapping[str, Any]) -> StageTwo:
     return stage_two(lab, point["omega"], point["T1"], point.get("x_star", REACH), point["b"])
 
 
+@lru_cache(maxsize=128)
 def states_in_reach(run: StageTwo) -> np.ndarray:
     """States from T_1 itself on, as long as no score exceeds C."""
     table = np.vstack([run.start, run.table()])

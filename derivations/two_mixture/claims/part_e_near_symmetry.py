@@ -240,15 +240,11 @@ def sums_along(
     field = lab.reduced("stage2").system.compile(b=b)
     rates = np.array([field(0.0, state) for state in table])
     same, other = ([names.index(f"{kind}_{group}") for kind in KINDS] for group in ("same", "other"))
-    away = [
-        max(
-            np.abs(attention_at(dict(zip(names, state, strict=True)), s, r) - 1 / 3).max() for s in SIGNS for r in SIGNS
-        )
-        for state in table
-    ]
+    columns = dict(zip(names, table.T, strict=True))
+    away = [np.abs(attention_at(columns, s, r) - 1 / 3).max(axis=(1, 2)) for s in SIGNS for r in SIGNS]
     return {
         "delta": np.abs(table[:, same] + table[:, other]).max(axis=1),
-        "away": np.array(away),
+        "away": np.max(away, axis=0),
         "rate": np.abs(rates[:, same] + rates[:, other]).max(axis=1),
         "score": table[:, names.index("M_cv_same")],
         "speed": rates[:, names.index("M_cv_same")],

@@ -333,8 +333,10 @@ def signs(lab: Laboratory) -> dict[str, Verdict]:
 # ---- softmax weights along stage 2 -----------------------------------------------------------------------------------
 
 
-def attention_at(state: Mapping[str, float], s: int, r: int) -> np.ndarray:
-    """Softmax weights of the + head on X_{1,s,s'} at a state of the 22 variables, rows queries."""
+def attention_at(state: Mapping[str, Any], s: int, r: int) -> np.ndarray:
+    """Softmax weights of the + head on X_{1,s,s'} at a state of the 22 variables, or at several: the last axes are
+    queries and keys.
+    """
     m = {k: state[f"M_{k}"] for k in ("cc_same", "cv_same", "cv_other", "vc_same", "vc_other", "vv_same", "vv_other")}
     scores = np.array(
         [
@@ -343,7 +345,7 @@ def attention_at(state: Mapping[str, float], s: int, r: int) -> np.ndarray:
             [r * m["cv_other"], s * r * m["vv_other"], m["vv_same"]],
         ]
     )
-    return row_softmax(scores)
+    return row_softmax(np.moveaxis(scores, (0, 1), (-2, -1)))
 
 
 def _group_gap(run: StageTwo) -> float:

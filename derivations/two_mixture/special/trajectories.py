@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,12 +37,20 @@ class StageTwo:
 
     def table(self, points: int = 400) -> np.ndarray:
         """All states on a grid that is dense near T1, where everything starts at zero."""
-        return self.run.at(self.times(points))
+        return _table(self, points)
 
     def times(self, points: int = 400) -> np.ndarray:
         """Grid of times after T1."""
         fraction = np.concatenate([np.geomspace(1e-3, 0.05, points // 4), np.linspace(0.05, 1.0, points)])
         return np.minimum(self.run.times[0] + self.duration * fraction, self.run.end_time)
+
+
+@lru_cache(maxsize=128)
+def _table(stage: StageTwo, points: int) -> np.ndarray:
+    """Many claims read the same runs on the same grid; what they have in common is not written to."""
+    found = stage.run.at(stage.times(points))
+    found.flags.writeable = False
+    return found
 
 
 @computed_once
