@@ -320,7 +320,9 @@ def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: No
     opened = section.opened(argument)
     text = section.writer(argument)
     proof = f"replace {text} with ({raw}) by ({opened}first [ring | field; nonzero]); "
-    proof += "rewrite ?exp_plus, ?exp_Ropp, ?exp_0; first [ring | field; nonzero]."
+    whole = section.opened(argument, *(real(atom) for atom in graph.topological([new]) if atom in rewriter.meaning))
+    last = f" | {whole}first [ring | field; nonzero]" if whole else ""
+    proof += f"rewrite ?exp_plus, ?exp_Ropp, ?exp_0; first [ring | field; nonzero{last}]."
     return section.lemma(f"exp {text} = {_in_atoms(section, real, new)}", proof, "r")
 
 
@@ -343,11 +345,19 @@ def related_term(section: Section, left: Node, right: Node) -> str:
     put += "".join(f"rewrite ?K{k} in *; " for k in equations)
     if squares:
         use = " ".join(f"K{k}" for k in squares)
-        put += f"first [ field [{use}]; nonzero | field; nonzero ]."
+        roots = [found.known[k].split(" * ")[0] for k in squares]
+        put += f"first [ field [{use}]; nonzero | field; nonzero | {_with_squares(roots, squares)} ]."
     else:
         put += "field; nonzero."
     name = section.lemma(statement, put, "a")
     return f"({' '.join([name, *(f'({value})' for value in found.values), *found.facts, *facts])})"
+
+
+def _with_squares(roots: list[str], squares: list[int]) -> str:
+    """A tactic for squares with divisors in them, which ``field`` does not take: fractions first, then the squares."""
+    opened = "; ".join(f"try replace ({root} ^ 2) with ({root} * {root}) by ring" for root in roots)
+    put = "; ".join(f"rewrite ?K{k}" for k in squares)
+    return f"field_simplify_eq; [ {opened}; {put}; field; nonzero | nonzero .. ]"
 
 
 def divisors_of(roots: list[Node]) -> list[Node]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -47,17 +49,19 @@ def four_classes(lab: Laboratory) -> Verdict:
     signs = [(s, t) for s in (1, -1) for t in (1, -1)]
     h = {s: sym(f"h_{k}") for k, s in enumerate(signs)}
     root = graph.sqrt(sym("m"))
-    rows: dict[str, tuple[Node, Node]] = {}
+    label = [sym("y_1"), sym("y_2")]
+    output = graph.add(label[c] * s[c] * h[s] / root for s in signs for c in range(2))
+    slopes = graph.gradient(output, [h[s] for s in signs])
+    found = []
     for y in signs:
-        output = graph.add(y[c] * s[c] * h[s] / root for s in signs for c in range(2))
-        slopes = graph.gradient(output, [h[s] for s in signs])
-        rows |= {
+        rows: dict[str, tuple[Node, Node]] = {
             f"y {y}, s {s}": (slope, graph.num(y[0] * s[0] + y[1] * s[1]) / root)
             for s, slope in zip(signs, slopes, strict=True)
         }
         printed = {(1, -1): 2, (1, 1): 0, (-1, 1): -2, (-1, -1): 0}[y]
         rows[f"printed for y {y}"] = slopes[signs.index((1, -1))], graph.num(printed) / root
-    return equal(rows)
+        found.append(equal(rows, given={label[c]: graph.num(y[c]) for c in range(2)}))
+    return reduce(and_, found)
 
 
 @claim(
@@ -126,6 +130,17 @@ def sets_of_patterns(lab: Laboratory) -> Verdict:
         )
         if least < kappa and same < other
         else certified()
+    )
+    x, y, z = ([sym(f"{name}_{i}") for i in range(2)] for name in "xyz")  # x and y in one set, z in the other
+    at = {
+        entry: value
+        for node, token in zip((x, y, z), (*sets[0], *sets[1]), strict=True)
+        for entry, value in zip(node, token, strict=True)
+    }
+    apart = graph.add((a - b) ** 2 for a, b in zip(x, z, strict=True))
+    inner = [graph.add(a * b for a, b in zip(x, other_one, strict=True)) for other_one in (y, z)]
+    printed = printed.stating(
+        {"same set below different sets": (inner[0], "<", inner[1]), "kappa above Delta = 0": (0, "<", apart)}, at=at
     )
     Delta, gap = sym("Delta"), sym("gap")  # kappa - 2 tau = Delta + gap
     fixed = always_positive(
