@@ -115,8 +115,8 @@ def chain_of_130(lab: Laboratory) -> Verdict:
 
 def _few(e: Node) -> dict[Node, Node]:
     """For every constant k a share alpha = 1/(1 + e/k + r) of relevant tokens, and the rest."""
-    alpha = 1 / (1 + e / sym("k") + sym("r"))
-    return {sym("alpha"): alpha, sym("rest"): 1 - alpha}
+    others = e / sym("k") + sym("r")
+    return {sym("alpha"): 1 / (1 + others), sym("rest"): others / (1 + others)}
 
 
 @claim(
