@@ -172,9 +172,15 @@ def several_heads(lab: Laboratory) -> Verdict:
     """
     blocks = [np.array([[sym(f"W{h}_{i}{j}") for j in range(2)] for i in range(3)], dtype=object) for h in range(2)]
     values = [np.array([sym(f"x{h}_{j}") for j in range(2)], dtype=object) for h in range(2)]
-    left = np.concatenate(blocks, axis=1) @ np.concatenate(values)
+    whole, entries = np.concatenate(blocks, axis=1), np.concatenate(values)
     right = blocks[0] @ values[0] + blocks[1] @ values[1]
-    return equal({f"neuron {i}": (x, y) for i, (x, y) in enumerate(zip(left, right, strict=True))})
+    row, column = [sym(f"W_{j}") for j in range(4)], [sym(f"x_{j}") for j in range(4)]
+    product_of_row = graph.add(a * b for a, b in zip(row, column, strict=True))
+    found = []
+    for i in range(3):
+        at = dict(zip((*row, *column), (*whole[i], *entries), strict=True))
+        found.append(equal({f"neuron {i}": (product_of_row, right[i])}, given=at))
+    return reduce(and_, found)
 
 
 @claim(

@@ -301,8 +301,8 @@ def _closed_form(pairs: Sequence[tuple[int, int, str]], kappa: Node) -> tuple[li
 
 def _duration(kappa: Node) -> Verdict:
     """omega^2 sinh(4 kappa t) = x* at t = arsinh(x*/omega^2)/(4 kappa), and the slope of that in log(1/omega)."""
-    ratio = X_STAR / OMEGA**2
-    duration = graph.call("log", ratio + graph.sqrt(ratio**2 + 1)) / (4 * kappa)  # arsinh, written out
+    root = graph.sqrt(X_STAR**2 + OMEGA**4)
+    duration = graph.call("log", (X_STAR + root) / OMEGA**2) / (4 * kappa)  # arsinh(x*/omega^2), written out
     grown = graph.exp(4 * kappa * duration)
     limit = 9 * (K - 1) / N_C
     slope = limit * X_STAR / graph.sqrt(X_STAR**2 + OMEGA**4)
