@@ -487,6 +487,17 @@ class Verdict:
         more = statements.handed(relations, positive, nonnegative, at or {}, where)
         return replace(self, stated=(*known, *more))
 
+    def arguing(self, why: str) -> Verdict:
+        """The same verdict, which goes from what it states to its answer in words: an export of proofs says so.
+
+        >>> refuted({"x": "1"}).arguing("argues in words from a bound").as_stated
+        'fails'
+        """
+        if not statements.recording():
+            return self
+        known = tuple(each for each in self.stated if each != statements.Unstated())
+        return replace(self, stated=(*known, statements.Unstated(why)))
+
     @property
     def scope(self) -> dict[str, Any]:
         """Values of each parameter among the points: listed where they are few, else lowest and highest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -64,7 +65,8 @@ def assumed_term(section: Section, each: Stated, left: Node, right: Node, where:
             proof += f"match goal with |- 0 <= ?gap__ => replace gap__ with {form} by field end; nonneg."
             statement = f"{section.writer(left)} <= {section.writer(right)}"
             return section.lemma(" -> ".join([*where, statement]), proof, "c")
-    return searched_term(section, left, right, each.relation, where)
+    given = [node for x, _, y in each.where for node in (x, y)]
+    return searched_term(section, left, right, each.relation, where, given)
 
 
 def _box(each: Stated) -> dict[str, tuple[Fraction, Fraction]] | None:
@@ -121,11 +123,16 @@ def _weight(symbol: str, ends: tuple[Fraction, Fraction], end: int) -> str:
     return f"({symbol} - {number(low)})" if end else f"({number(high)} - {symbol})"
 
 
-def searched_term(section: Section, left: Node, right: Node, relation: str, where: tuple[str, ...]) -> str:
-    """A lemma that Coq looks for a proof of: linear or products of what is known, or enclosures of numbers."""
+def searched_term(
+    section: Section, left: Node, right: Node, relation: str, where: tuple[str, ...], given: Sequence[Node] = ()
+) -> str:
+    """A lemma that Coq looks for a proof of: linear or products of what is known, or enclosures of numbers.
+
+    `given` are the sides of the assumptions.
+    """
     names = sorted(graph.symbols([left, right]))
     functions = any(n.op not in ("num", "sym", "add") and not _power(n) for n in graph.topological([left, right]))
-    opened = section.opened(left, right)
+    opened = section.opened(left, right, *given).replace("]; ", "] in *; ")
     unfolded = "unfold sigmoid, softplus, step; " if functions else ""
     if functions and (where or not names):
         section.needs.add("interval")

@@ -78,13 +78,19 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
     fine = _Fine(rewriter)
     found.rewritten = [fine(node) for node in found.rewritten]
     real = _Real(rewriter, fine)
-    for node in _outermost(roots):
+    seen = _outermost(roots)
+    undone = [node for node in seen if _of_logarithm(node)]
+    seen = [node for node in _outermost([*roots, *(node.args[0].args[0] for node in undone)]) if node not in undone]
+    for node in seen:
         if node.op == "sym":
             found.symbol(node)
-    for node in _outermost(roots):
+    for node in (*seen, *undone):
         if node.op in ("num", "sym", "add") or (node.op == "mul" and not is_root(node)):
             continue
         text = section.writer(node)
+        if node in undone:
+            _exponential_of_logarithm(found, node)
+            continue
         if node.op == "mul":
             _square_root(found, node)
             continue
@@ -109,6 +115,20 @@ def atoms_of(section: Section, roots: Iterable[Node]) -> Atoms:
         result = inner(expressed)
         found.premise(f"{found.variable(node, text)} = {result}", fact)
     return found
+
+
+def _of_logarithm(node: Node) -> bool:
+    return bool(node.op == "exp" and node.args[0].op == "log")
+
+
+def _exponential_of_logarithm(found: Atoms, node: Node) -> None:
+    """The exponential of a logarithm is what stands in the logarithm, which must be known to be positive."""
+    section, inner = found.section, node.args[0].args[0]
+    if not section.is_positive(inner):
+        raise NotExported("a logarithm of something whose sign is not known")
+    fact = section.lemma(f"0 < {section.writer(inner)}", f"{section.opened(inner)}pos.", "p")
+    name = found.variable(node, section.writer(node))
+    found.premise(f"{name} = {Writer(section.symbols, dict(found.inside))(inner)}", f"(exp_ln _ {fact})")
 
 
 def _positive_atom(found: Atoms, node: Node) -> None:
@@ -300,7 +320,9 @@ def _exponential(section: Section, rewriter: Rewriter, real: _Real, argument: No
     opened = section.opened(argument)
     text = section.writer(argument)
     proof = f"replace {text} with ({raw}) by ({opened}first [ring | field; nonzero]); "
-    proof += "rewrite ?exp_plus, ?exp_Ropp, ?exp_0; first [ring | field; nonzero]."
+    whole = section.opened(argument, *(real(atom) for atom in graph.topological([new]) if atom in rewriter.meaning))
+    last = f" | {whole}first [ring | field; nonzero]" if whole else ""
+    proof += f"rewrite ?exp_plus, ?exp_Ropp, ?exp_0; first [ring | field; nonzero{last}]."
     return section.lemma(f"exp {text} = {_in_atoms(section, real, new)}", proof, "r")
 
 
@@ -323,11 +345,19 @@ def related_term(section: Section, left: Node, right: Node) -> str:
     put += "".join(f"rewrite ?K{k} in *; " for k in equations)
     if squares:
         use = " ".join(f"K{k}" for k in squares)
-        put += f"first [ field [{use}]; nonzero | field; nonzero ]."
+        roots = [found.known[k].split(" * ")[0] for k in squares]
+        put += f"first [ field [{use}]; nonzero | field; nonzero | {_with_squares(roots, squares)} ]."
     else:
         put += "field; nonzero."
     name = section.lemma(statement, put, "a")
     return f"({' '.join([name, *(f'({value})' for value in found.values), *found.facts, *facts])})"
+
+
+def _with_squares(roots: list[str], squares: list[int]) -> str:
+    """A tactic for squares with divisors in them, which ``field`` does not take: fractions first, then the squares."""
+    opened = "; ".join(f"try replace ({root} ^ 2) with ({root} * {root}) by ring" for root in roots)
+    put = "; ".join(f"rewrite ?K{k}" for k in squares)
+    return f"field_simplify_eq; [ {opened}; {put}; field; nonzero | nonzero .. ]"
 
 
 def divisors_of(roots: list[Node]) -> list[Node]:

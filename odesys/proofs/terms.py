@@ -62,7 +62,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
         base = re.sub(r"[^A-Za-z0-9_]+", "_", name)
         if not re.match(r"[A-Za-z]", base):
             base = f"v{base}"
-        if base in RESERVED or re.fullmatch(r"(n|left_|right_|claim_|f|d|s|e|h)\d+", base):
+        if base in RESERVED or re.fullmatch(r"(left_|right_|claim_|part_|map_|[acdefghnpqrsuwyzDKQW])\d+", base):
             base += "_"
         choice, k = base, 0
         while choice in taken:

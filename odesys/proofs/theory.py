@@ -221,9 +221,9 @@ def _statement(
             middle = f"({' '.join([middle, *(f'W{j}' for j in range(len(assumed)))])})"
         else:
             middle = compared_term(section, left, right, each.relation)
-        moved = f"(eq_ind_r (fun b => {section.writer(left)} {relation} b) {middle} {proofs[1]})"
+        moved = f"(eq_ind_r (fun other__ => {section.writer(left)} {relation} other__) {middle} {proofs[1]})"
         if not zero:
-            moved = f"(eq_ind_r (fun a => a {relation} right_{k}) {moved} {proofs[0]})"
+            moved = f"(eq_ind_r (fun one__ => one__ {relation} right_{k}) {moved} {proofs[0]})"
         proof = f"{''.join(f'intro W{j}. ' for j in range(len(assumed)))}exact {moved}."
     else:
         between = equal_term(section, pair[0].node, pair[1].node)

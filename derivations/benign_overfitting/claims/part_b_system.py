@@ -69,7 +69,20 @@ def queries_and_keys(lab: Laboratory) -> Verdict:
     """Outputs of the toy samples."""
     flow = lab.flow(3)
     t = tables(flow, 3)
-    return equal({f"y f(X_{n + 1})": (flow.outputs[f"margin_{n + 1}"], t.y[n] * t.output(n)) for n in range(2)})
+    found = []
+    for n, places in enumerate(t.places[:2]):
+        at = {sym(f"v_{i}"): t.V[key] for i, key in enumerate(places)}
+        at |= {sym(f"z_{l}{i}"): t.S[query, key] for l, query in enumerate(places) for i, key in enumerate(places)}
+        pair = flow.outputs[f"margin_{n + 1}"], t.y[n] * _equation_1(len(places))
+        found.append(equal({f"y f(X_{n + 1})": pair}, given=at))
+    return found[0] & found[1]
+
+
+def _equation_1(M: int) -> Node:
+    """f(X) of Eq. (1): the mean over queries l of values v_i under the softmax of the scores z_li."""
+    weights = [[graph.exp(sym(f"z_{l}{i}")) for i in range(M)] for l in range(M)]
+    rows = (graph.add(w * sym(f"v_{i}") for i, w in enumerate(row)) / graph.add(row) for row in weights)
+    return graph.add(rows) / M
 
 
 @book.claim(

@@ -421,7 +421,9 @@ def size_at_exit(lab: Laboratory) -> dict[str, Verdict]:
             f"at d_h = {say_number(width)} and d = {say_number(size)} (all hypotheses hold) {name} at T_1 is at least {say_number(factor * width**-0.25)} by {rule}, "
             f"and d^({power:g}) is {say_number(size**power)}; their quotient grows at least like (N/eps)^(1/2), by (2)"
         )
-        wrong = decided(factor <= 0, Witness(sentence, point))
+        wrong = decided(factor <= 0, Witness(sentence, point)).arguing(
+            "argues in words: from lower bounds of other displays"
+        )
         right = fixed[benign]
         out[part] = wrong.correcting(
             r"O(d_h^{-1/4})", right["V_+-"] & right["V_n,i"], "as Lemmas D.3 and E.1 state"

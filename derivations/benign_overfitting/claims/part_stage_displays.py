@@ -351,7 +351,9 @@ def values_at_stage_three(lab: Laboratory) -> dict[str, Verdict]:
             f"at T_2 = {unit} and M = {point['M']} (all hypotheses hold) {name} is at least {say_number(least - small)} by {rule}, "
             "whatever d_h, d and N are, and it increases with T_2"
         )
-        wrong = decided(least <= small, Witness(sentence, point))
+        wrong = decided(least <= small, Witness(sentence, point)).arguing(
+            "argues in words: from lower bounds of other displays"
+        )
         out[part] = wrong.correcting(
             r"T_2=\Theta\Big(\frac1{\eta\|\mu\|_2^2\|w_O\|_2^2\log(6N^2M^2/\delta)}\Big)"
             if benign

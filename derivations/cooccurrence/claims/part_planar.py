@@ -271,6 +271,7 @@ def hard_margin_constants(lab: Laboratory) -> Verdict:
     step = "a_c and w solved exactly from w = K a, phi_c w = 1, with K and phi read off the derived equations"
     return (
         decided(seen == printed, seen, **seen)
+        .arguing("late-time limits are not exported")
         .proving(step)
         .with_constants(loss_times_tau=str(found.loss_times_tau), R=str(found.R), R1=str(R1))
     )

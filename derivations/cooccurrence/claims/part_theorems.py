@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from odesys import FAILS, Measurement, Verdict, identity, measure, sym, with_high_probability
+from odesys import FAILS, Measurement, Verdict, equal, graph, measure, num, sym, with_high_probability
 
 from ..laboratory import Laboratory
 from ..special.attention_sums import reach
@@ -192,8 +192,14 @@ def common_word_sign(lab: Laboratory) -> Verdict:
 )
 def learnt_part(lab: Laboratory) -> Verdict:
     """mu_a'(sum C mu mu')mu_b = C_ab for two words of an orthonormal basis."""
-    C, rest = sym("C"), sym("rest")
-    return identity({"entry": C * 1 * 1 + rest * 0 - C})
+    C = [[sym(f"C_{i}{j}") for j in range(3)] for i in range(3)]
+    x, y = ([sym(f"{name}_{i}") for i in range(3)] for name in "xy")  # x' mu_i and mu_j' y for two words
+    entry = graph.add(C[i][j] * x[i] * y[j] for i in range(3) for j in range(3))
+    found = []
+    for a, b in ((0, 0), (0, 1)):
+        words = {x[i]: num(int(i == a)) for i in range(3)} | {y[j]: num(int(j == b)) for j in range(3)}
+        found.append(equal({f"entry {a + 1}, {b + 1}": (entry, C[a][b])}, given=words))
+    return found[0] & found[1]
 
 
 def unseen_part(point: Mapping[str, Any]) -> float:

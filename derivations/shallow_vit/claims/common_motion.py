@@ -136,7 +136,7 @@ def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str) -> Verdict
         return undecided("the equations are not those whose factors were counted")
     if order(right) <= order(left):
         return undecided(f"the right side is of the order eta^{-order(right)}, the left one eta^{-order(left)}")
-    found = refuted(Witness(sentence, EXACT))
+    found = refuted(Witness(sentence, EXACT)).stating(**_every_constant(left, right)).arguing(IN_WORDS)
     assert bound.proof is not None
     return found.proving(*bound.proof.steps, f"powers of 1/eta: {order(left)} on the left, {order(right)} on the right")
 
@@ -160,4 +160,35 @@ def unmoved(lab: Laboratory, at_start: Verdict, sentence: str, *steps: str) -> V
     )
 
 
+def _every_constant(left: Node, right: Node) -> dict[str, Any]:
+    """What "the right side outgrows the left one" says: for every C, at every eta = x^-5 small enough, C left < right.
+
+    Small enough is x >= 1 + C a, where a is the ratio of both sides at eta = 1; r is what x has more.
+    """
+    x, most, more = sym("x"), sym("C"), sym("r")
+    sides = [in_fifth_roots(node, x) for node in (left, right)]
+    (ratio,) = graph.substitute([sides[0] / sides[1]], {x: graph.ONE})
+    return {
+        "relations": {"C times the left side is below the right side": (most * sides[0], "<", sides[1])},
+        "positive": ("C", "c", "alpha_s"),
+        "nonnegative": ("r",),
+        "at": {x: 1 + most * ratio + more},
+    }
+
+
+def in_fifth_roots(node: Node, x: Node) -> Node:
+    """An expression of n = 1/eta with n = x^5: all powers are whole."""
+    memo: dict[Node, Node] = {}
+    for each in graph.topological([node]):
+        if each is n:
+            memo[each] = x**5
+        elif each.op == "mul":
+            powers = (graph.power(x, 5 * e) if base is n else graph.power(memo[base], e) for base, e in each.args)
+            memo[each] = graph.multiply(*powers)
+        else:
+            memo[each] = graph.rebuild(each, memo.__getitem__)
+    return memo[node]
+
+
 TIME = STEPS / n  # eta T
+IN_WORDS = "argues in words: from bounds on single steps to the size of weights after all of them"

@@ -31,7 +31,7 @@ from ..setting import Case
 from ..special import many_networks
 from .book import point
 from .common_gradients import POSITIVE
-from .common_motion import EXACT, bounded_motion
+from .common_motion import EXACT, IN_WORDS, bounded_motion
 
 LEVEL = 1e-3  # of the risk at which an experiment of the paper is successful
 SPREAD = 0.01  # of the fraction of label-relevant tokens
@@ -149,6 +149,7 @@ def no_margin(lab: Laboratory, sentence: str) -> Verdict:
     assert bound.proof is not None
     return (
         refuted(Witness(sentence, EXACT))
+        .arguing(IN_WORDS)
         .proving(
             *bound.proof.steps,
             "neither T of (10) nor these bounds contain |S|, and hidden constants are fixed before it, as (9) bounds it by one: with "

@@ -201,6 +201,10 @@ def initial_of_experiments(lab: Laboratory) -> Verdict:
             Evidence.PROOF,
         )
     )
+    sizes = {"delta": Fraction(1, 5), "sigma": Fraction(1, 10)}
+    for name, matrix in (("delta", "W_Q"), ("sigma", "W_V")):
+        size, c = sym(name), sym("c_0")
+        printed = printed.stating({f"norm of {matrix}": (size**2 / c**2, ">", 1)}, at={size: sizes[name], c: c0})
     d, gap = sym("delta"), sym("gap")
     fixed = always_positive({"1 - norm at c_0 = delta + gap": ONE - d**2 / (d + gap) ** 2}, positive=("delta", "gap"))
     return printed.correcting(

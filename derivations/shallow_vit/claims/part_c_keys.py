@@ -245,7 +245,10 @@ def other_parts_of_deviation(lab: Laboratory) -> Verdict:
         "at W_Q = 1, W_K a rotation of the first two axes with sine 7/25 (errors 0.283, below 1/2, norms 1, tau = 0) |zeta_2'| is "
         "beta_1 |S_2| e^0.28/(|S_2| e^0.28 + |S_3|), above the right side for all counts of three patterns"
     )
-    return decided(not (inside and above.as_stated == HOLDS), Witness(sentence, {})).correcting(
+    wrong = decided(not (inside and above.as_stated == HOLDS), Witness(sentence, {}))
+    wrong = wrong.stating({"zeta_2 and its bound": (share, ">", printed)}, ("c2", "c3", "g"))
+    wrong = wrong.stating({"e^(7/25) = 1 + g": (graph.exp(graph.num(sine)), ">", 1)})
+    return wrong.correcting(
         r"|\zeta_l'|\le e^d\,\beta_1\tfrac{|S_l|}{|S|-|S_1|},\ d\text{ the largest difference of the other logits}",
         up_to,
         "the other logits are not equal with errors, nor later in training",

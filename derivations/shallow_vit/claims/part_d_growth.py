@@ -156,6 +156,7 @@ def comparison_equation(lab: Laboratory) -> dict[str, Verdict]:
         """Refuted if the ratio is 1/eta, exactly."""
         ratio = equal({"ratio": (over * eta, under)}, positive=names)
         found = refuted(Witness(sentence, {})) if ratio.as_stated == HOLDS else undecided("the ratio is not 1/eta")
+        found = found.stating({"eta times the printed one": (over * eta, "=", under)}, names)
         found = found.proving("the ratio of both is 1/eta, exactly, which no constant bounds")
         return found.correcting(solved, right, why)
 

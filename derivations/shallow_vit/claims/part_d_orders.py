@@ -113,6 +113,10 @@ def stopping_from_a1(lab: Laboratory) -> Verdict:
         f"of (69) it would be alpha, but then T is not that of (66), which is of the order alpha^(-{needed})"
     )
     printed = decided(exponent == 1 or needed == 1, Witness(sentence, {}), Evidence.PROOF)
+    below, more = sym("c"), sym("r")  # for every constant c there are alpha at which a_1 is below c alpha
+    small = {error: graph.ZERO, alpha: below / (p**2 + more)}
+    found = {"a_1 and c alpha": (alpha * (alpha * p - error) * p, "<", below * alpha)}
+    printed = printed.stating(found, ("c", "p", "r"), at=small)
     fixed = equal(
         {"a_1": (graph.substitute([alpha * (alpha * p - error) * p], {error: graph.ZERO})[0], alpha**2 * p**2)}
     )
@@ -266,7 +270,12 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
         "for all hidden constants and N to infinity: as alpha_* falls to 0 the left side of (79) tends to 1, and its right side to 0 like "
         f"alpha_* to the power {-orders['right'][0]}, so that no N satisfies (79); solved for N, (79) asks for a number that tends to 1, and (80) for one that is unbounded"
     )
-    printed = decided(not (impossible and bounded), Witness(sentence, {}))
+    printed = decided(not (impossible and bounded), Witness(sentence, {})).stating(
+        {"(79) is not met": (right, "<", left), "the fraction of (80) is bounded": (fraction, "<=", 4)},
+        ("c1", "c2", "c3"),
+        ("error", "r"),
+        at={n: 1 + 2 * c1 + 2 * c3 + sym("r")},
+    )
     r, e, rest = sym("r"), sym("e"), sym("rest")  # r = 1 - p_n(0), rest = p_n(0)
     fixed = identity({"1 - p(p - e)": 1 - (1 - r) * (1 - r - e) - (r + (1 - r) * (r + e))}) & always_positive(
         {"above 1 - p": rest * (r + e)}, positive=("r", "e", "rest")

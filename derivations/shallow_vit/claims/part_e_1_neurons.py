@@ -392,7 +392,9 @@ def split_of_step(lab: Laboratory) -> Verdict:
         f"I_4 as printed is of the order eta^{-printed_power}, while the grown values of (81) give eta^{-true_power} at a "
         "fixed t, with the other sign"
     )
-    return decided(printed_power == true_power, Witness(sentence, {}), Evidence.PROOF).correcting(
+    shown = {"I_4 as printed, and by (81)": (eta * V * gate, "!=", -eta * eta * sym("t") * V * gate)}
+    wrong = decided(printed_power == true_power, Witness(sentence, {}), Evidence.PROOF)
+    return wrong.stating(shown, ("n", "V", "D", "t")).correcting(
         r"I_4=-\tfrac1B\sum_n\eta y^n\tfrac1{|S|}\sum_la_i\mathbb 1[\cdot]\ \eta\sum_{b<t}\sum_{k\in\mathcal W}V_k(b)w_k(b)^\top p_j",
         sums,
         "the values have grown by -eta times the sum over all earlier steps, as (81) has it and (96) uses it",

@@ -26,6 +26,8 @@ from .common_gradients import POSITIVE, gradient_v
 from .common_motion import EXACT, n, too_slow
 from .common_seeds import in_every_run
 
+COUNTED = "argues in words: counts the steps that were made and the terms of a sum"
+
 
 @computed_once
 def own_sums(lab: Laboratory) -> Verdict:
@@ -127,10 +129,12 @@ def value_vectors(lab: Laboratory) -> dict[str, Verdict]:
         "which is not zero; (200) has one term more"
     )
     return {
-        "(51), (52)": decided(limits.as_stated == HOLDS, Witness(sentence, EXACT)).correcting(
-            r"\sum_{b=0}^{t-1},\ \lambda=1", exact, "as (81) has it: steps 0 to t - 1 have been made"
-        ),
-        "(53)": decided(still.as_stated == HOLDS, Witness(empty, EXACT)).correcting(
+        "(51), (52)": decided(limits.as_stated == HOLDS, Witness(sentence, EXACT))
+        .arguing(COUNTED)
+        .correcting(r"\sum_{b=0}^{t-1},\ \lambda=1", exact, "as (81) has it: steps 0 to t - 1 have been made"),
+        "(53)": decided(still.as_stated == HOLDS, Witness(empty, EXACT))
+        .arguing(COUNTED)
+        .correcting(
             r"W_V^{(t+1)}x_j=p_j-\eta\sum_{b=0}^{t}\sum_iV_i(b)w_i^{(b)}+z_j,\quad V_i\text{ the coefficient of the token's own pattern}",
             exact,
             "steps 0 to t have been made",

@@ -8,6 +8,7 @@ import flint
 
 from odesys import (
     Evidence,
+    Node,
     Verdict,
     Witness,
     always_positive,
@@ -105,9 +106,17 @@ def chain_of_130(lab: Laboratory) -> Verdict:
         .proving("for Q at most a constant so is e^{2 eps Q}, with eps = delta + tau below 1")
         .with_constants(constant="e^{2 (delta + tau) Q}")
     )
-    return decided(above.as_stated != "holds", Witness(sentence, {})).correcting(
+    shown = {"the last step of (130)": (graph.exp(2 * g) * phi, ">", phi)}
+    wrong = decided(above.as_stated != "holds", Witness(sentence, {})).stating(shown, ("c", "b", "w", "g"))
+    return wrong.correcting(
         r"\lesssim\text{ for the last }\le", fixed, "the factor is a constant where Q is bounded, and not 1"
     )
+
+
+def _few(e: Node) -> dict[Node, Node]:
+    """For every constant k a share alpha = 1/(1 + e/k + r) of relevant tokens, and the rest."""
+    others = e / sym("k") + sym("r")
+    return {sym("alpha"): 1 / (1 + others), sym("rest"): others / (1 + others)}
 
 
 @claim(
@@ -145,6 +154,7 @@ def attention_at_start(lab: Laboratory) -> dict[str, Verdict]:
         "later": grown & either_way(confused),
         "start": always_positive(rows, positive=positive, nonnegative=nonnegative).with_constants(constant="e"),
         "level": decided(small == 0, Witness(sentence, {}))
+        .stating({"p_n(0) and k e^-eps": (p, "<", sym("k") / x)}, ("k", "h"), ("g", "r"), at=_few(e))
         .correcting(r"p_n(0)\ge\alpha_*e^{-\epsilon}", level, "the fraction in Theta is of the order alpha, not 1")
         .blaming("proof", "level-of-p"),
     }

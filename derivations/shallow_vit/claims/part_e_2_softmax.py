@@ -105,10 +105,15 @@ def _against_p() -> Verdict:
         "at W_K = W_Q = diag(1 - delta, 1, ..), 0 < delta < 1/2, tau = 0, which Assumption 1 allows, the gap of logits is "
         "(1 - delta)^2, less than the 1 - delta of p_n(0): the left side is below p_n(0)"
     )
-    return decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {})).correcting(
-        r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
-        up_to & gap,
-        "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
+    wrong = decided(not (missed.as_stated == gap.as_stated == HOLDS), Witness(sentence, {}))
+    return (
+        wrong.stating({"attention on its own pattern, and p_n(0)": (own, "<", asked)}, ("c", "b", "w", "g"))
+        .stating({"gap of logits": ((1 - delta) - (1 - delta) ** 2, "=", delta * (1 - delta))})
+        .correcting(
+            r"\sum_{s\in S_1}\mathrm{softmax}_s\ge e^{-\delta(1-\delta)}p_n(0)\text{ at this start}",
+            up_to & gap,
+            "the logit noise has three terms, not one (Eq.30); up to the constant of Eq.126-127",
+        )
     )
 
 
@@ -341,7 +346,9 @@ def decrease_for_nuisance(lab: Laboratory) -> Verdict:
         "where the logits of S_1 and S_2 are the same and grow by the same amount, as the text has them before (180), attention on each "
         "confusion token grows, for all counts, while (183) has a negative right side"
     )
-    return decided(grows.as_stated != "holds", Witness(sentence, {})).correcting(
+    shown = {"attention on a confusion token, before and after": (attention(ONE), "<", attention(1 + E1))}
+    wrong = decided(grows.as_stated != "holds", Witness(sentence, {}))
+    return wrong.stating(shown, ("c", "c2", "b", "w", "E1")).correcting(
         r"\text{for }j\notin S_1\cup S_2",
         kept,
         "(179) is said to hold for S_2, too: what grows there can not fall here",

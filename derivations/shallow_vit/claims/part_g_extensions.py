@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import and_
 from typing import Any
 
 import numpy as np
@@ -48,17 +50,19 @@ def four_classes(lab: Laboratory) -> Verdict:
     signs = [(s, t) for s in (1, -1) for t in (1, -1)]
     h = {s: sym(f"h_{k}") for k, s in enumerate(signs)}
     root = graph.sqrt(sym("m"))
-    rows: dict[str, tuple[Node, Node]] = {}
+    label = [sym("y_1"), sym("y_2")]
+    output = graph.add(label[c] * s[c] * h[s] / root for s in signs for c in range(2))
+    slopes = graph.gradient(output, [h[s] for s in signs])
+    found = []
     for y in signs:
-        output = graph.add(y[c] * s[c] * h[s] / root for s in signs for c in range(2))
-        slopes = graph.gradient(output, [h[s] for s in signs])
-        rows |= {
+        rows: dict[str, tuple[Node, Node]] = {
             f"y {y}, s {s}": (slope, graph.num(y[0] * s[0] + y[1] * s[1]) / root)
             for s, slope in zip(signs, slopes, strict=True)
         }
         printed = {(1, -1): 2, (1, 1): 0, (-1, 1): -2, (-1, -1): 0}[y]
         rows[f"printed for y {y}"] = slopes[signs.index((1, -1))], graph.num(printed) / root
-    return equal(rows)
+        found.append(equal(rows, given={label[c]: graph.num(y[c]) for c in range(2)}))
+    return reduce(and_, found)
 
 
 @claim(
@@ -125,6 +129,17 @@ def sets_of_patterns(lab: Laboratory) -> Verdict:
         f"{least}, below kappa = sqrt({kappa}), so that (236) holds; an inner product within a set is {same} and one between the sets {other}"
     )
     printed = refuted(Witness(sentence, {}), Evidence.PROOF) if least < kappa and same < other else certified()
+    x, y, z = ([sym(f"{name}_{i}") for i in range(2)] for name in "xyz")  # x and y in one set, z in the other
+    at = {
+        entry: value
+        for node, token in zip((x, y, z), (*sets[0], *sets[1]), strict=True)
+        for entry, value in zip(node, token, strict=True)
+    }
+    apart = graph.add((a - b) ** 2 for a, b in zip(x, z, strict=True))
+    inner = [graph.add(a * b for a, b in zip(x, other_one, strict=True)) for other_one in (y, z)]
+    printed = printed.stating(
+        {"same set below different sets": (inner[0], "<", inner[1]), "kappa above Delta = 0": (0, "<", apart)}, at=at
+    )
     Delta, gap = sym("Delta"), sym("gap")  # kappa - 2 tau = Delta + gap
     fixed = always_positive(
         {"same - different": (1 - Delta**2 / 2) - (1 - (Delta + gap) ** 2 / 2)}, positive=("Delta", "gap")
@@ -155,9 +170,15 @@ def several_heads(lab: Laboratory) -> Verdict:
     """
     blocks = [np.array([[sym(f"W{h}_{i}{j}") for j in range(2)] for i in range(3)], dtype=object) for h in range(2)]
     values = [np.array([sym(f"x{h}_{j}") for j in range(2)], dtype=object) for h in range(2)]
-    left = np.concatenate(blocks, axis=1) @ np.concatenate(values)
+    whole, entries = np.concatenate(blocks, axis=1), np.concatenate(values)
     right = blocks[0] @ values[0] + blocks[1] @ values[1]
-    return equal({f"neuron {i}": (x, y) for i, (x, y) in enumerate(zip(left, right, strict=True))})
+    row, column = [sym(f"W_{j}") for j in range(4)], [sym(f"x_{j}") for j in range(4)]
+    product_of_row = graph.add(a * b for a, b in zip(row, column, strict=True))
+    found = []
+    for i in range(3):
+        at = dict(zip((*row, *column), (*whole[i], *entries), strict=True))
+        found.append(equal({f"neuron {i}": (product_of_row, right[i])}, given=at))
+    return reduce(and_, found)
 
 
 @claim(

@@ -15,6 +15,7 @@ from odesys import (
     SymmetryError,
     Verdict,
     computed_once,
+    equal,
     graph,
     identity,
     measured,
@@ -27,7 +28,7 @@ from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import class_network, many_networks, observables
-from .book import claim, gates, point, put
+from .book import claim, gates, point
 from .common_gradients import POSITIVE
 from .common_motion import by_printed_steps, first_order
 from .common_runs import MAIN, off_recursion, prototypes, theory
@@ -144,8 +145,8 @@ def on_confusion(lab: Laboratory) -> Verdict:
 def everything_stops(lab: Laboratory) -> Verdict:
     """Rates with the gates of the loss at 0."""
     nodes = np.concatenate([lab.rates(leaf).ravel() for leaf in ("O", "V", "K", "Q")])
-    still = put(nodes, dict.fromkeys(gates(nodes, True), ZERO))
-    return identity({f"rate {k}": node for k, node in enumerate(still)}, positive=POSITIVE)
+    closed = dict.fromkeys(gates(nodes, True), ZERO)
+    return equal({f"rate {k}": (node, ZERO) for k, node in enumerate(nodes)}, positive=POSITIVE, given=closed)
 
 
 @claim(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from odesys import Verdict, decided
+from odesys import Node, Verdict, decided, graph, sym
 
 from ..special.conditions import POWER
 
 EVERY = "every"
+LETTERS = ("n", "d", "m_k", "m_v", "sigma_p", "sigma_0", "eta")
 MOVES = "an inner product with mu moves by eta |mu| in a step, one with y_i xi_i by eta |xi_i|_1, Eq. (8) and (9)"
 VALUES = "values move by 2 eta |mu| and 2 eta |xi_i|_1 in each step, Eq. (14) and (15)"
 NORMS = "|xi_i|_1 is between sigma_p s / sqrt2 and sigma_p s, and near (2/pi)^(1/2) sigma_p s, Lemma C.4"
@@ -98,9 +100,37 @@ def vanishing(what: str, order: Order, logarithms: Verdict | None = None) -> Ver
             f"{what} is at most a constant times {text}, logarithms included, and kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
             **SIZES,
         )
-    return decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"}).proving(
+    found = decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"})
+    found = found.stating(**in_logarithms(what, order, power, kappa)).stating(
+        {f"power of n that bounds {what}": (power, "<", 0)}
+    )
+    return found.proving(
         f"{what} is of the order {text} up to logarithms, at most n^({power}) as d >= n^{POWER}", **SIZES
     )
+
+
+def in_logarithms(what: str, order: Order, power: Fraction, kappa: Fraction) -> dict[str, Any]:
+    """The same in logarithms, where it is linear: by Condition 3.1 the order is at most n^power kappa^k."""
+    log = {name: sym(f"log_{name}") for name in LETTERS}
+
+    def of(each: Order) -> Node:
+        return graph.add(p * x for p, x in zip(each.powers(), log.values(), strict=True))
+
+    small = of(SIGMA_0 * SIGMA_P * S * M_K**HALF)
+    where = [
+        (0, "<=", log["n"]),
+        (POWER * log["n"], "<=", log["d"]),
+        (0, "<=", log["m_k"]),
+        (log["m_k"], "<=", QUARTER_POWER * log["n"]),
+        (0, "<=", log["m_v"]),
+        (of(LEAST_SIGMA_P), "<=", log["sigma_p"]),
+        (log["eta"], "<=", of(SIGMA_0 / (N**2 * S**HALF))),
+        (small, "<=", 0),
+    ]
+    return {
+        "relations": {f"logarithm of {what}": (of(order), "<=", power * log["n"] + kappa * small)},
+        "where": where,
+    }
 
 
 def settled(verdict: Verdict, *steps: str) -> Verdict:

@@ -276,8 +276,8 @@ def activation(lab: Laboratory) -> Verdict:
 
 
 def loss_slope(made: OneSample) -> Node:
-    """l'(y f) = -1/(1 + exp(y f))."""
-    return -1 / (1 + graph.exp(made.label * made.output()))
+    """l'(y f) = -1/(1 + exp(y f)), which is minus a sigmoid."""
+    return -graph.call("sigmoid", -made.label * made.output())
 
 
 def at_any_coordinate(lab: Laboratory, printed: Callable[[OneSample], Node], kinds: str) -> Verdict:

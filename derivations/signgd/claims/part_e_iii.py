@@ -83,7 +83,10 @@ def weights(lab: Laboratory) -> Verdict:
         "votes (n+1)/2 to (n-1)/2 with weights 1 - n^(-1/2) for the majority and 1 + n^(-1/2) for the minority, n odd: the weighted "
         "sum is 1 - n^1/2, negative for every n >= 3, and the vote is 1"
     )
-    printed = refuted(Witness(sentence, {"n": 3})) if (law & negative).as_stated == "holds" else law & negative
+    votes = {"weighted vote": ((N + S) / 2 * (1 - d) - (N - S) / 2 * (1 + d), "<", 0)}
+    at = {N: (1 + x) ** 2, S: 1, d: 1 / (1 + x)}
+    wrong = refuted(Witness(sentence, {"n": 3})).stating(votes, ("x",), at=at)
+    printed = wrong if (law & negative).as_stated == "holds" else law & negative
     return printed.correcting(
         r"w_i=1\pm\delta\ \text{with}\ \delta<|\textstyle\sum_i\epsilon_i|/n",
         law,

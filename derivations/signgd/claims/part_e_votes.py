@@ -299,7 +299,8 @@ def slopes(lab: Laboratory) -> Verdict:
     """Sign of the derivative, and how far it is from -1/2 in terms of the margin."""
     answer = decide_sign(lab.slope(0, sym("f")))
     sentence = "at every margin, for y_i = 1, the derivative of the loss is negative; at margin 0 it is -1/2, not 1/2"
-    printed = refuted(Witness(sentence, {})) if answer == "negative" else certified(sign=answer)
+    below = {"derivative of the loss at every margin": (lab.slope(0, sym("f")), "<", 0)}
+    printed = refuted(Witness(sentence, {})).stating(below) if answer == "negative" else certified(sign=answer)
     g = graph.call("sigmoid", sym("z"))
     slope = graph.gradient(g, [sym("z")])[0]
     (half,) = graph.substitute([lab.slope(0, sym("f"))], {sym("f"): num(0)})

@@ -59,15 +59,32 @@ def distribution(lab: Laboratory) -> Verdict:
     reading="the derived margins y f(X) equal Eq. (1) written out token by token, on all eight samples",
 )
 def model(lab: Laboratory) -> Verdict:
-    """Compare the engine's margins with the formula written out by hand, as expressions."""
-    b = sym("b")
-    pairs = {}
+    """Compare the engine's margins with Equation (1), a map of scores and values of three tokens, at each sample."""
+    found = equal({"label of " + name(*s): (graph.num(lab.label(*s)), graph.num(s[1])) for s in SAMPLES})
     for sample in SAMPLES:
-        plus, minus = (graph.relu(head_output(lab, sample, sign) + b) for sign in SIGNS)
-        label = lab.label(*sample)
-        pairs[name(*sample)] = (lab.observable("margin", *sample), label * (plus - minus))
-        pairs["label of " + name(*sample)] = (graph.num(label), graph.num(sample[1]))
-    return equal(pairs)
+        pair = lab.observable("margin", *sample), lab.label(*sample) * _equation_1()
+        found = found & equal({name(*sample): pair}, given=_at_sample(lab, sample))
+    return found
+
+
+def _equation_1() -> Node:
+    """f(X) of Equation (1), with z_lh the logit of query l for key h and u_h = w' x_h, in both heads."""
+    heads = []
+    for sign in "pm":
+        weights = [[graph.exp(sym(f"z{sign}_{l}{h}")) for h in range(3)] for l in range(3)]
+        heads.append(graph.add(w * sym(f"u{sign}_{h}") / graph.add(row) for row in weights for h, w in enumerate(row)))
+    return graph.relu(heads[0] + sym("b")) - graph.relu(heads[1] + sym("b"))
+
+
+def _at_sample(lab: Laboratory, sample: tuple[int, int, int]) -> dict[Node, Node]:
+    """Logits and values of a sample: path scalars and neurons with the signs of its tokens."""
+    words, found = tokens(*sample), {}
+    for letter, sign in zip("pm", SIGNS, strict=True):
+        for h, (key, s) in enumerate(words):
+            found[sym(f"u{letter}_{h}")] = s * lab.neuron(sign, key)
+            for l, (query, other) in enumerate(words):
+                found[sym(f"z{letter}_{l}{h}")] = s * other * sym(lab.score(sign, key, query))
+    return found
 
 
 @book.claim(

@@ -222,7 +222,7 @@ def linear_system(lab: Laboratory) -> dict[str, Verdict]:
     flow, head = lab.flow("stage2"), lab.head_name(+1)
     form = matrix_form(flow, head)
     size = len({node for table in path_tables(flow, head).values() for node in table.ravel()})
-    counted = decided(size == 36, {"size": size}, size=size)
+    counted = decided(size == 36, {"size": size}, size=size).stating({"dimension": (size, "=", 16 + 10 + 10)})
     return {
         "linear form": form.holds().proving(
             "with G held they are A G + G B, M G' + G M', M' G + G' M: linear in (M, A, B)"

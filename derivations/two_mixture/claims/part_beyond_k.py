@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import sympy as sp
 
@@ -137,7 +138,9 @@ def stage_one_scales(lab: Laboratory) -> dict[str, Verdict]:
     begun = dict(zip(general.names, lab.family("stage1").initial_state(1), strict=True))
     moved = [name for name in general.on_path("w", "KQ") if begun[name] != 0]
     witness = Witness(f"{', '.join(moved)} do not start at 0", {})
-    start = decided(not moved, witness).proving("start at infinite width, read off", K="every")
+    first = {f"{name} at 0": (Fraction(begun[name]), "=", 0) for name in general.on_path("w", "KQ")}
+    start = decided(not moved, witness).stating(first)
+    start = start.proving("start at infinite width, read off", K="every")
     return {
         "equations": equal({name: (mine[name], two[name]) for name in mine}).proving(
             "K dn/dt with K a symbol, all scores 0, against 2 dn/dt of the listed samples", K="every"
@@ -298,8 +301,8 @@ def _closed_form(pairs: Sequence[tuple[int, int, str]], kappa: Node) -> tuple[li
 
 def _duration(kappa: Node) -> Verdict:
     """omega^2 sinh(4 kappa t) = x* at t = arsinh(x*/omega^2)/(4 kappa), and the slope of that in log(1/omega)."""
-    ratio = X_STAR / OMEGA**2
-    duration = graph.call("log", ratio + graph.sqrt(ratio**2 + 1)) / (4 * kappa)  # arsinh, written out
+    root = graph.sqrt(X_STAR**2 + OMEGA**4)
+    duration = graph.call("log", (X_STAR + root) / OMEGA**2) / (4 * kappa)  # arsinh(x*/omega^2), written out
     grown = graph.exp(4 * kappa * duration)
     limit = 9 * (K - 1) / N_C
     slope = limit * X_STAR / graph.sqrt(X_STAR**2 + OMEGA**4)
@@ -346,6 +349,9 @@ def _closes(limit: System) -> Verdict:
     closed = [name for name in limit.names if limit.structure[name].relation != "others"]
     more = sorted(graph.symbols([limit.equations[name] for name in closed]) - {*closed, "b"})
     verdict = decided(not more, Witness(f"their equations also contain {', '.join(more)}", {}), closed=len(closed))
+    others = {sym(name): ZERO for name in limit.names if name not in closed}
+    kept = {f"{name} without the others": (limit.equations[name], "=", limit.equations[name]) for name in closed}
+    verdict = verdict.stating(kept, at=others)
     return verdict.proving(f"the equations of these {len(closed)} variables contain no other")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from odesys import (
@@ -41,19 +43,8 @@ def uniform_rates(lab: Laboratory, slope: Node | None = None) -> dict[str, Node]
     The forces are those at zero scores; the products A G + G B, ... keep the scores, so they are inserted by linearity:
     a right-hand side is linear in (M, A, B) for fixed forces, and only M occurs inside the forces.
     """
-    flow, reduced = lab.flow("stage2"), lab.reduced("stage2")
-    tables = {
-        key: flow.matrices[f"{path}_{lab.head_name(+1)}"] for key, path in (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
-    }
-    derived = list(matrix_form(flow, lab.head_name(+1)).force.ravel())
-    slopes = [node for node in graph.topological(derived) if node.op == "sigmoid"] if slope is not None else []
-    derived = graph.substitute(derived, {node: slope for node in slopes if slope is not None})
-    at_zero = {sym(n): ZERO for n in flow.system.on_path("KQ")}
-    at_zero |= {sym(n): _lift(reduced, n) for n in flow.system.on_path("w")}
-    forces = list(all_units_on({str(i): node for i, node in enumerate(graph.substitute(derived, at_zero))}).values())
-    G = [[forces[4 * i + j] for j in range(4)] for i in range(4)]
-    lifted = {key: [[_lift(reduced, n) for n in row] for row in table] for key, table in tables.items()}
-    M, A, B = lifted["M"], lifted["A"], lifted["B"]
+    reduced, tables = lab.reduced("stage2"), _tables(lab)
+    G, (M, A, B) = uniform_forces(lab, slope), lifted_tables(lab)
     span = range(4)
     right = {
         "M": [[graph.add(A[i][k] * G[k][j] + G[i][k] * B[k][j] for k in span) for j in span] for i in span],
@@ -68,6 +59,30 @@ def uniform_rates(lab: Laboratory, slope: Node | None = None) -> dict[str, Node]
                 if sign > 0:
                     rates.setdefault(variable, right[key][i][j])
     return rates
+
+
+def _tables(lab: Laboratory) -> dict[str, np.ndarray]:
+    """Names of the path scalars of the + head, rows and columns c_1, c_2, v_1, v_2."""
+    kinds = (("M", "KQ"), ("A", "KK"), ("B", "QQ"))
+    return {key: lab.flow("stage2").matrices[f"{path}_{lab.head_name(+1)}"] for key, path in kinds}
+
+
+def lifted_tables(lab: Laboratory) -> list[list[list[Node]]]:
+    """M, A and B of the + head in orbit variables."""
+    reduced = lab.reduced("stage2")
+    return [[[_lift(reduced, n) for n in row] for row in table] for table in _tables(lab).values()]
+
+
+def uniform_forces(lab: Laboratory, slope: Node | None) -> list[list[Node]]:
+    """The force on the scores of the + head at uniform attention, with `slope` in place of every g."""
+    flow, reduced = lab.flow("stage2"), lab.reduced("stage2")
+    derived = list(matrix_form(flow, lab.head_name(+1)).force.ravel())
+    slopes = [node for node in graph.topological(derived) if node.op == "sigmoid"] if slope is not None else []
+    derived = graph.substitute(derived, {node: slope for node in slopes if slope is not None})
+    at_zero = {sym(n): ZERO for n in flow.system.on_path("KQ")}
+    at_zero |= {sym(n): _lift(reduced, n) for n in flow.system.on_path("w")}
+    forces = list(all_units_on({str(i): node for i, node in enumerate(graph.substitute(derived, at_zero))}).values())
+    return [[forces[4 * i + j] for j in range(4)] for i in range(4)]
 
 
 def _lift(reduced: object, state: str) -> Node:
@@ -325,8 +340,11 @@ def gradient_sums(lab: Laboratory) -> dict[str, Verdict]:
 )
 def sum_at_held_attention(lab: Laboratory) -> Verdict:
     """For all self-scores and every g."""
-    rates = uniform_rates(lab, SLOPE)
-    return equal({"opposite": (rates["M_cv_same"], -rates["M_cv_other"])})
+    G, (_, A, B) = uniform_forces(lab, SLOPE), lifted_tables(lab)
+    force = [[sym(f"G_{i}{j}") for j in range(4)] for i in range(4)]
+    held = {force[i][j]: G[i][j] for i, j in product(range(4), repeat=2)}
+    rates = [graph.add(A[0][k] * force[k][j] + force[0][k] * B[k][j] for k in range(4)) for j in (2, 3)]  # v_1, v_2
+    return equal({"opposite": (rates[0], -rates[1])}, given=held)
 
 
 def _growth() -> tuple[sp.Matrix, sp.Matrix, sp.Symbol, sp.Symbol, sp.Symbol]:
