@@ -4,7 +4,7 @@
 
 Of a hundred examples 48 are files of systems, many of them hostile, 30 command lines, 20 definitions of models and two
 commands on our papers with parameters of any size; the seed is printed and fixed. More than 30 seconds of processor
-time without progress are a hang, and the address space has a limit. `--minutes` stops a kind of example after that time.
+time without progress are a hang, and the address space has a limit. `--minutes` ends a kind of example.
 """
 
 from __future__ import annotations
