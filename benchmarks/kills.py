@@ -177,6 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time")
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
     folder = PAPER.parent
@@ -189,8 +190,8 @@ def main() -> None:
             run(command.words(folder / f"whole{k}"))
             shutil.rmtree(folder / f"whole{k}")
             lengths.append(run(command.words(folder / f"whole{k}")))  # code and values are kept from the first run
-        tries = 0
-        while killed < chosen.kills:
+        tries, end = 0, time.monotonic() + 60 * chosen.minutes
+        while killed < chosen.kills and time.monotonic() < end:
             k, out = tries % len(COMMANDS), folder / "out"
             hit, trouble = kill_once(COMMANDS[k], lengths[k], folder / f"whole{k}", out, rng)
             killed, tries = killed + hit, tries + 1
