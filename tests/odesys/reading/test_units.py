@@ -59,3 +59,24 @@ def test_the_prefixes_are_those_of_sympy() -> None:
         text = f'<model><units name="u"><unit units="second" prefix="{name}"/></units></model>'
         told = known[{"deka": "deca"}.get(name, name)]
         assert Units(parse_xml(text)).size("", "u") == (Fraction(str(told)), (("second", Fraction(1)),)), name
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ('prefix="1000000000"', "more than 4000 digits"),
+        ('prefix="9e9"', "more than 4000 digits"),
+        ('prefix="1e9999999999"', "digits"),
+        ('prefix="tiny"', "'tiny', which is not a number"),
+        ('prefix="1/2"', "not a whole number"),
+        ('prefix="3" exponent="1000000000"', "more than 4000 digits"),
+        ('exponent="two"', "'two', which is not a number"),
+        ('multiplier="1e999999999"', "999999999 digits"),
+        ('multiplier="1/0"', "'1/0', which is not a number"),
+        ('offset="nan"', "'nan', which is not a number"),
+    ],
+)
+def test_numbers_that_can_not_be_are_refused(part: str, said: str) -> None:
+    text = f'<model><units name="u"><unit units="second" {part}/></units></model>'
+    with pytest.raises(EquationError, match=said):
+        Units(parse_xml(text)).size("", "u")
