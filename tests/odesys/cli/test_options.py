@@ -237,6 +237,13 @@ def test_an_interrupt_while_the_commands_load_is_one_line_too(tmp_path: Path) ->
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")
 
 
+def test_nothing_is_loaded_before_an_interrupt_is_one_line() -> None:
+    line = f"import sys; sys.path.insert(0, {str(ROOT)!r}); before = set(sys.modules); import odesys.__main__; "
+    line += "print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-I", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["odesys", "odesys.__main__"]
+
+
 BEYOND = {
     "simulate cooccurrence --set n=600000000": "n = 600000000 is out of range",
     "derive cooccurrence --set n=600 --set L=1000 --system quotient": "at most 10,000 words can be used",
