@@ -1,66 +1,115 @@
-"""Thousands of random command lines and model definitions: no traceback, no hang, no half-written file.
+"""Thousands of random inputs: no traceback, no hang, no half-written file, none in a place that was not named.
 
-    python -m benchmarks.fuzz_inputs --examples 10000
+    python -m benchmarks.fuzz_inputs --examples 20000
 
-Half of the examples are command lines, half are definitions of models; the seed is printed and fixed.
+Of a hundred examples 48 are files of systems, many of them hostile, 30 command lines, 20 definitions of models and two
+commands on our papers with parameters of any size; the seed is printed and fixed. More than 30 seconds of processor
+time without progress are a hang, and the address space has a limit. `--minutes` ends a kind of example.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
 
-from tests import random_inputs
+from tests import hostile_inputs, random_inputs
+from tests.watching import at_most
+
+SHARES = {"files": 0.48, "lines": 0.3, "definitions": 0.2, "sizes": 0.02}
+GIGABYTES = 6.0
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=10_000)
-    parser.add_argument("--only", choices=["lines", "definitions"], help="one of the two halves")
-    parser.add_argument("--seed", type=int, default=20240611)
-    chosen = parser.parse_args()
-    options = settings(
-        max_examples=chosen.examples // 2,
+def kinds(folder: Path) -> dict[str, tuple[SearchStrategy[Any], Callable[[Any, random_inputs.Tally], None]]]:
+    """By name: what is drawn, and how one of it is checked."""
+    return {
+        "files": (
+            hostile_inputs.system_files(),
+            lambda example, tally: hostile_inputs.check_file(*example, folder, tally.count),
+        ),
+        "lines": (
+            random_inputs.command_lines("./fuzzpaper"),
+            lambda example, tally: random_inputs.check_line(*example, folder, tally),
+        ),
+        "definitions": (
+            random_inputs.definitions(),
+            lambda example, tally: random_inputs.check_definition(*example, tally),
+        ),
+        "sizes": (
+            hostile_inputs.sized_lines(),
+            lambda example, tally: random_inputs.check_line(example, False, folder, tally, papers=True),
+        ),
+    }
+
+
+def fuzz(strategy: Any, check: Any, tally: random_inputs.Tally, examples: int, number: int, minutes: float) -> None:
+    """Check so many examples, or as many as the time allows."""
+    end = time.monotonic() + 60 * minutes
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate],
     )
-    folder = random_inputs.playground(Path(tempfile.mkdtemp(prefix="odesys-fuzz-")))
-    lines, models = random_inputs.Tally(), random_inputs.Tally()
+    @given(strategy)
+    def run(example: Any) -> None:
+        if time.monotonic() < end:
+            check(example, tally)
+
+    run()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--examples", type=int, default=20_000)
+    parser.add_argument("--only", choices=list(SHARES), help="all examples of one kind")
+    parser.add_argument("--seed", type=int, default=20240611)
+    parser.add_argument("--minutes", type=float, default=1e9, help="by the clock, for each kind")
+    chosen = parser.parse_args()
+    above = Path(tempfile.mkdtemp(prefix="odesys-fuzz-"))
+    homes = {"HOME": "home", "TMPDIR": "tmp", "ODESYS_CACHE": "cache", "XDG_CACHE_HOME": "cache"}
+    for variable, name in homes.items():  # in place of the user's own, and looked at
+        (above / name).mkdir(exist_ok=True, mode=0o700)
+        os.environ[variable] = str(above / name)
+    tempfile.tempdir = None
+    (above / "around").mkdir()
+    folder = random_inputs.playground(above / "around")
+    tallies = {}
     began = time.process_time()
-
-    @seed(chosen.seed)
-    @options
-    @given(random_inputs.command_lines("./fuzzpaper"))
-    def fuzz_lines(example: tuple[list[str], bool]) -> None:
-        random_inputs.check_line(*example, folder, lines)
-
-    @seed(chosen.seed)
-    @options
-    @given(random_inputs.definitions())
-    def fuzz_definitions(example: tuple[dict, bool]) -> None:
-        random_inputs.check_definition(*example, models)
-
     try:
-        for name, fuzz, tally in (("command lines", fuzz_lines, lines), ("definitions", fuzz_definitions, models)):
-            if chosen.only is None or chosen.only in name.replace("command ", ""):
-                fuzz()
-            print(f"{name}: {tally.run} run, {tally.valid} to the end, by exit code {tally.codes}", flush=True)
-        total, valid = lines.run + models.run, lines.valid + models.valid
+        for name, (strategy, check) in kinds(folder).items():
+            if chosen.only in (None, name):
+                tally = tallies[name] = random_inputs.Tally()
+                examples = chosen.examples if chosen.only else round(SHARES[name] * chosen.examples)
+                start = time.process_time()
+                with at_most(GIGABYTES):
+                    fuzz(strategy, check, tally, examples, chosen.seed, chosen.minutes)
+                print(
+                    f"{name}: {tally.run} run, {tally.valid} to the end, by exit code {tally.codes}, "
+                    f"{time.process_time() - start:.0f} s of CPU",
+                    flush=True,
+                )
+        left = [each for name in ("home", "tmp") for each in (above / name).rglob("*") if each.is_file()]
+        assert not left, f"files outside of --out: {left}"
+        total, valid = sum(t.run for t in tallies.values()), sum(t.valid for t in tallies.values())
         print(
             f"seed {chosen.seed}: {total} examples, {valid} ({valid / total:.0%}) valid and run to the end, "
             f"{time.process_time() - began:.0f} s of CPU"
         )
-        assert 3 * valid >= total
     finally:
         (folder / "locked").chmod(0o700)
-        shutil.rmtree(folder)
+        shutil.rmtree(above)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
 A command is first run to its end, for its length and its files. Then it is started again and again in a folder of its
 own and killed (SIGKILL, its whole life from the first moment to the last with equal chance). A file that is there must
 be one that can be read to its end; where the command was killed, the same call (a sweep with ``--resume``) must come to
-an end afterwards and leave the files of the first run, a sweep byte by byte. The exit code is 1 if anything broke.
+an end afterwards and leave the files of the first run, a sweep byte by byte; the folder of `new`, if it is there, has
+all its files. The exit code is 1 if anything broke.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from odesys.papers.new import create
+
 SETTLE = 2.0  # seconds within which processes of a killed command end
-LONGEST = 300.0  # seconds that any call may take
+LONGEST = 3600.0  # seconds by the clock that any call may take, on a machine with other work
+PAPER = Path(tempfile.gettempdir()) / f"odesys-kills-{os.getpid()}" / "small"  # what `odesys new` writes
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Command:
     line: Sequence[str]
     again: Sequence[str] = ()
     same_bytes: Sequence[str] = ()  # files that a second call must leave as an undisturbed one does
+    once: str = ""  # what is there after success, and is not made a second time
 
     def words(self, out: Path, again: bool = False) -> list[str]:
         line = [*self.line, *(self.again if again else ())]
@@ -54,7 +59,10 @@ COMMANDS = (
         ["verify", "two_mixture", "--claim", "E.2", "--claim", "C.1", "--workers", "2", "--json", "OUT/verify.json"]
     ),
     Command(["compare", "two_mixture", "--widths", "16,32", "--seeds", "3", "--json", "OUT/compare.json"]),
-    Command(["figures", "two_mixture", "--fig", "1", "--out", "OUT"]),
+    Command(["figures", str(PAPER), "--out", "OUT"]),
+    Command(["report", str(PAPER), "--out", "OUT", "--workers", "1"]),
+    Command(["list", str(PAPER), "--json", "OUT/list.json"]),
+    Command(["new", "OUT/fresh"], once="fresh"),
     Command(
         ["sweep", "two_mixture", "--over", "omega=log:0.01:0.2:12", "--out", "OUT", "--workers", "2"],
         again=["--resume"],
@@ -148,11 +156,12 @@ def kill_once(command: Command, length: float, whole: Path, out: Path, rng: rand
     process.communicate()
     trouble = ["a process goes on"] if left_running(process.pid) else []
     trouble += broken(out) if out.exists() else []
-    if hit:
+    if hit and not (command.once and (out / command.once).exists()):
         again = subprocess.run(command.words(out, again=out.exists()), capture_output=True, timeout=LONGEST)
         if again.returncode != 0:
             trouble.append(f"called again it gives {again.returncode}: {again.stderr.decode()[-300:]}")
         trouble += [f"called again: {problem}" for problem in broken(out)]
+    if hit:
         names = [{f.relative_to(place) for f in place.rglob("*") if f.is_file()} for place in (whole, out)]
         if names[0] != names[1]:
             trouble.append(f"called again it leaves other files: {sorted(map(str, names[0] ^ names[1]))}")
@@ -168,18 +177,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time")
     chosen = parser.parse_args()
     rng = random.Random(chosen.seed)
-    folder = Path(tempfile.mkdtemp(prefix="odesys-kills-"))
+    folder = PAPER.parent
+    folder.mkdir(mode=0o700)
     killed, bad = 0, []
     try:
+        create(PAPER)
         lengths = []
         for k, command in enumerate(COMMANDS):
             run(command.words(folder / f"whole{k}"))
             shutil.rmtree(folder / f"whole{k}")
             lengths.append(run(command.words(folder / f"whole{k}")))  # code and values are kept from the first run
-        tries = 0
-        while killed < chosen.kills:
+        tries, end = 0, time.monotonic() + 60 * chosen.minutes
+        while killed < chosen.kills and time.monotonic() < end:
             k, out = tries % len(COMMANDS), folder / "out"
             hit, trouble = kill_once(COMMANDS[k], lengths[k], folder / f"whole{k}", out, rng)
             killed, tries = killed + hit, tries + 1

@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import argparse
 import ast
+import compileall
+import importlib
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +33,8 @@ COMPARED = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
-SECONDS = 300  # of wall clock for one test file; more is a hang, which is noticed
+SECONDS, WAIT = 120, 1800  # of processor time, and by the clock, for one test file; more is a hang, which is noticed
+EQUIVALENT = Path(__file__).with_suffix(".md")  # mutants that change nothing one could see, with reasons
 
 
 @dataclass(frozen=True)
@@ -111,17 +116,55 @@ def mirrored(file: Path) -> Path:
 
 
 def run_tests(folder: Path, file: Path) -> bool | None:
-    """True if the quick tests of a module pass in a copy of the project; None if it has none."""
-    env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    env["ODESYS_CACHE"] = str(folder / "cache")
-    line = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not nightly"]
+    """True if the quick tests of a module pass in a copy of the project; None if it has none.
+
+    They run in a fork of this process, in which the libraries are loaded and nothing of the project is.
+    """
+    child = os.fork()
+    if child == 0:
+        os._exit(_test(folder, mirrored(file)))
+    end = time.monotonic() + WAIT
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.02)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what a test started and a mutant did not let it end
+    code = os.waitstatus_to_exitcode(status)
+    return None if code == 5 else code == 0
+
+
+def _test(folder: Path, tests: Path) -> int:
+    """Exit code of the tests; this process is not used for anything else."""
+    import pytest
+
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+    os.environ.update(PYTHONPATH=str(folder), ODESYS_CACHE=str(folder / "cache"))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    os.chdir(folder)
+    sys.dont_write_bytecode = True
+    sys.path[:] = [str(folder), *(path for path in sys.path if Path(path or ".").resolve() not in (ROOT, folder))]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+    line = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not nightly", str(tests)]
     try:
-        done = subprocess.run(
-            [*line, str(mirrored(file))], cwd=folder, env=env, capture_output=True, timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return None if done.returncode == 5 else done.returncode == 0
+        return int(pytest.main(line))
+    except BaseException:
+        return 1
+
+
+def load_libraries() -> None:
+    """What most tests load, once; each fork has it then."""
+    for name in ("flint", "hypothesis.strategies", "llvmlite.binding", "matplotlib", "networkx", "numpy", "scipy"):
+        importlib.import_module(name)
+    for name in ("scipy.integrate", "scipy.optimize", "sympy", "typer.testing"):
+        importlib.import_module(name)
 
 
 def main() -> int:
@@ -130,15 +173,18 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="modules whose path begins so")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of the sample, tried before")
     chosen = parser.parse_args()
     every = [m for file in modules() if str(file).startswith(chosen.only) for m in mutants(file)]
-    sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))
+    sample = random.Random(chosen.seed).sample(every, min(chosen.count, len(every)))[chosen.skip :]
+    load_libraries()
     began, killed, survivors = time.monotonic(), 0, list[Mutant]()
     good: dict[Path, bool | None] = {}
     with tempfile.TemporaryDirectory(prefix="odesys-mutants-") as place:
         folder = Path(place)
         ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", "_build", "results", ".*_cache")
         shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=ignored)
+        compileall.compile_dir(folder, quiet=2)
         for mutant in sample:
             if time.monotonic() - began > 60 * chosen.minutes:
                 break
@@ -147,13 +193,14 @@ def main() -> int:
             if not good[mutant.file]:
                 continue  # no quick tests, or they fail without a mutant
             target = folder / mutant.file
-            text = target.read_bytes()
+            text, times = target.read_bytes(), target.stat()
             target.write_bytes(text[: mutant.start] + mutant.after.encode() + text[mutant.end :])
             if run_tests(folder, mutant.file):
                 survivors.append(mutant)
             else:
                 killed += 1
             target.write_bytes(text)
+            os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that it is not compiled again
             print("survived" if mutant in survivors else "killed  ", mutant, flush=True)
     total = killed + len(survivors)
     print(f"\nseed {chosen.seed}: {killed} of {total} killed, of {len(every)} mutants in {len(modules())} modules")

@@ -15,9 +15,6 @@ loaded when it is first used, so that the command line starts without SymPy.
 Node(x**2 + y**2)
 """
 
-from importlib import import_module
-from typing import Any
-
 __version__ = "0.4.0"
 
 
@@ -32,7 +29,9 @@ _MODULES = _modules()
 __all__ = list(_MODULES)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    from importlib import import_module  # not above: an interrupt is one line only once `__main__` has begun
+
     if name not in _MODULES:
         from difflib import get_close_matches
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import OutputError
-from .locks import UNFINISHED, hold, in_use, take
+from .locks import UNFINISHED, hold, in_use, remove_leftovers, take
 
 #: formats in which figures are saved where none are named
 figure_formats: ContextVar[tuple[str, ...]] = ContextVar("figure_formats", default=("png", "svg"))
@@ -287,5 +287,26 @@ def staged(path: str | Path) -> Iterator[StagedFolder]:
         except OSError as error:
             raise _refusal(folder, error) from error
         stage.files.extend(moves.values())
+    finally:
+        shutil.rmtree(stage.folder, ignore_errors=True)
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[StagedFolder]:
+    """Write files in `.folder`, which becomes the new folder `path` at the end: with all of them, or not at all."""
+    target = Path(path)
+    parent = prepare_folder(target.parent)
+    remove_leftovers(parent, depth=1)
+    stage = StagedFolder(parent / _temporary_name())
+    try:
+        stage.folder.mkdir()
+        with in_use(stage.folder):
+            yield stage
+        inside = [each.relative_to(stage.folder) for each in sorted(stage.folder.rglob("*")) if not each.is_dir()]
+        try:
+            stage.folder.rename(target)
+        except OSError as error:
+            raise _refusal(target, error) from error
+        stage.files.extend(target / each for each in inside)
     finally:
         shutil.rmtree(stage.folder, ignore_errors=True)

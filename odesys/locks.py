@@ -99,10 +99,10 @@ def in_use(path: Path) -> Iterator[None]:
             os.close(lock)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove unfinished work in a folder that no process is working on."""
-    for depth in range(DEPTH):
-        for path in folder.glob("/".join((*"*" * depth, ".odesys-*.part"))):
+def remove_leftovers(folder: Path, depth: int = DEPTH) -> None:
+    """Remove unfinished work in a folder, and in those inside of it, that no process is working on."""
+    for level in range(depth):
+        for path in folder.glob("/".join((*"*" * level, ".odesys-*.part"))):
             with suppress(OSError):
                 if UNFINISHED.fullmatch(path.name) and not path.is_symlink() and _is_left(path):
                     shutil.rmtree(path) if path.is_dir() else path.unlink()

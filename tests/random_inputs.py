@@ -6,11 +6,11 @@ Used by a small test and by ``python -m benchmarks.fuzz_inputs``, which runs tho
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -24,9 +24,10 @@ from odesys.cli import commands
 from odesys.errors import OdesysError
 from odesys.papers import registry
 from odesys.papers.new import create
+from tests.watching import Hang, misplaced, watched
 
 KEPT = ("fuzzpaper", "a_file", "locked")  # what `playground` makes
-SECONDS = 120  # for one example on a busy machine; more is a hang
+ENOUGH = 2  # seconds of processor time after which a size that can be, but takes long, is interrupted
 
 
 @dataclass
@@ -37,29 +38,21 @@ class Tally:
     valid: int = 0
     codes: dict[int, int] = field(default_factory=dict)
 
+    def count(self, code: int) -> None:
+        """One more, with this exit code; zero is one that was run to the end."""
+        self.run += 1
+        self.valid += code == 0
+        self.codes[code] = self.codes.get(code, 0) + 1
+
 
 def playground(folder: Path) -> Path:
-    """A paper, a file, and a folder that can not be written (by anyone but root)."""
+    """A paper, a file, and a folder that can not be written (by anyone but root); nothing else is in the one above."""
+    folder = folder / "inside"
+    folder.mkdir()
     create(folder / "fuzzpaper")
     (folder / "a_file").write_text("not a folder\n")
     (folder / "locked").mkdir(mode=0o500)
     return folder
-
-
-@contextmanager
-def time_limit(seconds: int = SECONDS) -> Iterator[None]:
-    """Turn a hang into a failure."""
-
-    def stop(*_: object) -> None:
-        raise AssertionError(f"not done after {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 # ---- command lines ---------------------------------------------------------------------------------------------------
@@ -178,7 +171,9 @@ def valid_lines(paper: str) -> st.SearchStrategy[list[str]]:
         NUMBERS.map(lambda n: ["list", paper, "--json", f"l{n}.json"]),
     )
     often = [derive, simulate, compare, verify, rare]
-    return st.integers(0, 39).flatmap(lambda k: sweep if k == 0 else often[k % len(often)])
+    return st.integers(0, 39).flatmap(
+        lambda k: sweep if k == 17 else often[k % len(often)]  # zeros and ends are drawn most
+    )
 
 
 @st.composite
@@ -208,18 +203,24 @@ def only_this_paper() -> Iterator[None]:
         yield
 
 
-def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None:
-    """Run a line in `folder`: an exit code that is documented, one sentence for a mistake, no half-written file."""
+def check_line(line: list[str], valid: bool, folder: Path, tally: Tally, papers: bool = False) -> None:
+    """Run a line in `folder`: an exit code that is documented, one sentence for a mistake, no half-written file.
+
+    Nothing is written but where the line says so. With `papers` those of ours have names, and what takes long is
+    interrupted.
+    """
     before = Path.cwd()
     os.chdir(folder)
     try:
-        with time_limit(), only_this_paper():
+        with watched(enough=ENOUGH if papers else math.inf), nullcontext() if papers else only_this_paper():
             result = CliRunner().invoke(commands.app, line, prog_name="odesys")
+    except Hang as hang:
+        raise AssertionError(f"odesys {line!r}: {hang}") from None
     finally:
         os.chdir(before)
     shown = f"odesys {line!r}\n{result.output}"
     assert result.exception is None or isinstance(result.exception, SystemExit), f"{shown}\n{result.exception!r}"
-    assert result.exit_code in (0, 1, 2), shown
+    assert result.exit_code in ((0, 1, 2, 130) if papers else (0, 1, 2)), shown
     assert "Traceback" not in result.output, shown
     if result.exit_code == 2:
         last = result.stderr.splitlines()[-1]
@@ -229,12 +230,12 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally) -> None
     assert not left, f"{shown}\n{left}"
     for file in folder.rglob("*.json"):
         json.loads(file.read_text(encoding="utf-8"))
+    stray = [*misplaced(folder, line, KEPT), *(each for each in folder.parent.iterdir() if each != folder)]
+    assert not stray, f"{shown}\n{stray}"
     for each in folder.iterdir():
         if each.name not in KEPT:
             shutil.rmtree(each) if each.is_dir() else each.unlink()
-    tally.run += 1
-    tally.valid += result.exit_code == 0
-    tally.codes[result.exit_code] = tally.codes.get(result.exit_code, 0) + 1
+    tally.count(result.exit_code)
 
 
 # ---- model definitions -----------------------------------------------------------------------------------------------
@@ -327,15 +328,15 @@ def definitions(draw: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
 def check_definition(made: dict[str, Any], valid: bool, tally: Tally) -> None:
     """From words to a trajectory; a definition that makes no sense is refused by an error of the engine."""
     try:
-        with time_limit():
+        with watched():
             run_definition(made)
+    except Hang as hang:
+        raise AssertionError(f"{made}: {hang}") from None
     except OdesysError as error:
         assert not valid or type(error).__name__ == "IntegrationError", f"{made}\n{error}"
-        tally.codes[2] = tally.codes.get(2, 0) + 1
+        tally.count(2)
     else:
-        tally.valid += 1
-        tally.codes[0] = tally.codes.get(0, 0) + 1
-    tally.run += 1
+        tally.count(0)
 
 
 def run_definition(made: dict[str, Any]) -> float:

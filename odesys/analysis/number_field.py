@@ -112,7 +112,7 @@ def evaluate(polynomial: Any, values: Mapping[int, Any], minimal: Any) -> Any:
 
     def power(j: int, n: int) -> Any:
         if (j, n) not in powers:
-            powers[j, n] = values[j] if n == 1 else power(j, n - 1) * values[j] % minimal
+            powers[j, n] = values[j] if n == 1 else power(j, n // 2) * power(j, n - n // 2) % minimal
         return powers[j, n]
 
     for exponents, coefficient in polynomial.to_dict().items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from ..expr import graph
 from ..expr.graph import Node
 
 LONGEST = 4000  # terms of a numerator or denominator
+HIGHEST = 1000  # degree of either
 
 Quotient = tuple[Any, Any]  # flint.fmpz_mpoly above and below
 
@@ -66,11 +68,24 @@ def quotients(nodes: Sequence[Node], context: Any) -> tuple[list[Quotient], list
                     return None
                 if exponent < 0 and not below.is_constant() and below not in divisors:
                     divisors.append(below)
+                if not (_has_power(above, abs(int(exponent))) and _has_power(below, abs(int(exponent)))):
+                    return None
                 top, bottom = top * above ** abs(int(exponent)), bottom * below ** abs(int(exponent))
             memo[node] = _lowest(top, bottom)
         if max(len(memo[node][0]), len(memo[node][1])) > LONGEST:
             return None
     return [memo[node] for node in nodes], divisors
+
+
+def _has_power(polynomial: Any, exponent: int) -> bool:
+    """Whether a power is small enough to be multiplied out: by its degree, and by the most terms it can have."""
+    degree, size = int(polynomial.total_degree()) * exponent, polynomial.context().nvars()
+    if exponent == 1 or polynomial.is_constant():
+        return True
+    if degree > HIGHEST:
+        return False
+    most = min(math.comb(len(polynomial) + exponent - 1, exponent), math.comb(degree + size, size))
+    return most <= 4 * LONGEST  # some fall together
 
 
 def _lowest(top: Any, bottom: Any) -> Quotient:

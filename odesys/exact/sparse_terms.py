@@ -18,7 +18,7 @@ LIMIT = 200_000
 
 
 class TooManyTerms(Exception):
-    """More terms than `LIMIT`."""
+    """More terms, or products of terms for one power, than `LIMIT`."""
 
 
 def sparse_terms(node: Node) -> dict[Monomial, Fraction]:
@@ -55,8 +55,11 @@ def _sum(node: Node, memo: dict[Node, dict[Monomial, Fraction]]) -> dict[Monomia
 
 def _power(base: Node, exponent: Fraction, memo: dict[Node, dict[Monomial, Fraction]]) -> dict[Monomial, Fraction]:
     if base.op == "add" and exponent.denominator == 1 and exponent > 0:
-        out = memo[base]
+        out, work = memo[base], 0
         for _ in range(int(exponent) - 1):
+            work += len(out) * len(memo[base])
+            if work > LIMIT:  # two terms have as many powers as one likes, each a little longer than the last
+                raise TooManyTerms
             out = _times(out, memo[base])
         return out
     return {frozenset(((base, exponent),)): Fraction(1)}

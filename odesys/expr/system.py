@@ -160,7 +160,7 @@ class System:
 
     def __post_init__(self) -> None:
         if self.kind not in ("flow", "map"):
-            raise EquationError(f"a system is a flow or a map, not {self.kind!r}")
+            raise EquationError(f"a system is a flow or a map, not {shortened(repr(self.kind))}")
         for name in (*self.names, *self.parameters):
             if not _NAME.fullmatch(name) or keyword.iskeyword(name):
                 raise EquationError(

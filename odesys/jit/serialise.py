@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import EquationError
 from ..expr import graph
-from ..expr.constants import read_number
+from ..expr.constants import read_number, shown
 from ..expr.field import ScalarField
 from ..expr.functions import FLOAT_ROOTS, unknown
 from ..expr.graph import Node, Number
@@ -71,14 +71,16 @@ def _spell(value: Number) -> str:
 def system_from_json(text: str) -> System:
     """The system written by `system_to_json`; anything else is an EquationError that says what is wrong."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=one_of_each)
     except (ValueError, TypeError, RecursionError) as problem:
         raise EquationError(f"this is not JSON: {problem}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise EquationError(f'this JSON does not hold a system: its "format" is not "{FORMAT}"')
     if data.get("version") != VERSION:
         found = data.get("version")
-        raise EquationError(f"the system is written in version {found!r} of the format, and only {VERSION} can be read")
+        raise EquationError(
+            f"the system is written in version {shown(repr(found))} of the format, and only {VERSION} can be read"
+        )
     names, parameters = _strings(data, "states"), _strings(data, "parameters")
     tex = _get(data, "tex", dict)
     if not all(isinstance(value, str) for value in tex.values()):
@@ -94,6 +96,21 @@ def system_from_json(text: str) -> System:
     if unknown:
         raise EquationError(f"the equations use {min(unknown)}, which is neither a state nor a parameter")
     return System(names, ScalarField(equations, observables), parameters, _get(data, "kind", str), tex)
+
+
+def one_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; a key that is there twice is refused, for the first of its values would be lost.
+
+    >>> one_of_each([("x", "-x"), ("x", "x")])
+    Traceback (most recent call last):
+        ...
+    ValueError: the key 'x' is there twice
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
+        raise ValueError(f"the key {shown(repr(twice))} is there twice")
+    return found
 
 
 def _get(data: Mapping[str, Any], key: str, kind: type) -> Any:

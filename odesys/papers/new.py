@@ -31,7 +31,7 @@ def create(path: Path) -> list[Path]:
     if name in sys.stdlib_module_names or registry.is_taken(name):
         raise ParameterError(f"{name} is the name of a Python package that can be imported here; choose another name")
     title = name.replace("_", " ").capitalize()
-    with files.staged(path) as stage:
+    with files.new_folder(path) as stage:
         for file in sorted(resources.files(__package__).joinpath("skeleton").iterdir(), key=lambda each: each.name):
             if file.name.endswith(ENDING):
                 text = file.read_text(encoding="utf-8").replace("@name@", name).replace("@title@", title)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from ..errors import EquationError
 from ..expr import graph
+from ..expr.constants import read_number
 from ..expr.field import ScalarField
 from ..expr.graph import Node
 from ..expr.letters import plain_name
@@ -34,7 +35,12 @@ def system_from_cellml(text: str) -> Reading:
     for element in root.iter():
         if tag(element) in REFUSED:
             raise EquationError(f"this CellML file has {REFUSED[tag(element)]}, which is not read")
-    return _Model(root).reading()
+    try:
+        return _Model(root).reading()
+    except (IndexError, StopIteration):
+        raise EquationError("an element of MathML in this CellML file has fewer parts than it needs") from None
+    except RecursionError:
+        raise EquationError("the equations of this CellML file are nested more deeply than they can be read") from None
 
 
 class _Model:
@@ -175,7 +181,7 @@ class _Model:
                 continue
             name = self.names[self.root(place)]
             try:
-                found[name] = Fraction(text)
+                found[name] = read_number(text)
             except ValueError:
                 copies[name] = self.name(place[0], text)  # the value of another variable
         for name, other in copies.items():

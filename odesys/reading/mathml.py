@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from ..errors import EquationError
 from ..expr import graph
+from ..expr.constants import read_number, shown
 from ..expr.graph import Node
 from ..expr.system import TIME
 
@@ -185,12 +186,12 @@ def _number(element: Element) -> Fraction:
     kind = element.get("type", "real")
     try:
         if kind == "rational":
-            return Fraction(int(parts[0]), int(parts[1]))
+            return read_number(parts[0]) / read_number(parts[1])
         if kind == "e-notation":
-            return Fraction(f"{parts[0]}e{parts[1]}")
-        return Fraction(parts[0])
+            return read_number(f"{parts[0]}e{parts[1]}")
+        return read_number(parts[0])
     except (ValueError, IndexError, ZeroDivisionError):
-        raise EquationError(f"<cn> holds {' '.join(parts)!r}, which is not a finite number") from None
+        raise EquationError(f"<cn> holds {shown(repr(' '.join(parts)))}, which is not a finite number") from None
 
 
 # ---- writing -------------------------------------------------------------------------------------------------------

@@ -73,12 +73,12 @@ def system_from_text(text: str) -> Reading:
     >>> system_from_text('{"equations": {"x": "-k*x"}, "parameters": {"k": 0.1}}').values
     {'k': Fraction(1, 10)}
     """
-    from ..jit.serialise import system_from_json
+    from ..jit.serialise import one_of_each, system_from_json
     from .grammar import Grammar
     from .strings import system_from_strings
 
     try:
-        data = json.loads(text, parse_float=str)
+        data = json.loads(text, parse_float=str, object_pairs_hook=one_of_each)
     except (ValueError, RecursionError) as problem:
         raise EquationError(f"this is not JSON: {problem}") from None
     if not isinstance(data, dict) or "equations" not in data or "format" in data:
@@ -88,7 +88,10 @@ def system_from_text(text: str) -> Reading:
         raise EquationError('"equations" must give a text for each state')
     if not isinstance(given, dict | list) or not isinstance(data.get("start", {}), dict):
         raise EquationError('"parameters" and "start" must give a number for each name')
-    system = system_from_strings(equations, list(given) or None, data.get("kind", "flow"), data.get("observables"))
+    seen = data.get("observables") or {}
+    if not isinstance(seen, dict) or not all(isinstance(e, str) for e in _texts(seen)):
+        raise EquationError('"observables" must give a text for each name')
+    system = system_from_strings(equations, list(given) or None, data.get("kind", "flow"), seen)
 
     def numbers(table: object) -> dict[str, Fraction]:
         found = {}

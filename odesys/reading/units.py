@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 from ..errors import EquationError
+from ..expr.constants import read_number, shown, whole_power
 from .mathml import Element, tag
 
 Size = tuple[Fraction, tuple[tuple[str, Fraction], ...]]  # factor, and base units with their exponents
@@ -33,6 +34,22 @@ DERIVED: dict[str, tuple[int, dict[str, int]]] = {
     "lux": (0, {"candela": 1, "metre": -2}), "gray": (0, {"metre": 2, "second": -2}),
     "sievert": (0, {"metre": 2, "second": -2}),
 }  # fmt: skip
+NUMBERS = {"offset": "0", "exponent": "1", "multiplier": "1"}  # attributes of a part of a unit, and what they are else
+
+
+def _number(unit: Element, attribute: str, otherwise: str) -> Fraction:
+    text = unit.get(attribute, otherwise)
+    try:
+        return read_number(text)
+    except (ValueError, ZeroDivisionError):
+        raise EquationError(f"the {attribute} of a unit is {shown(repr(text))}, which is not a number") from None
+
+
+def _whole(unit: Element, attribute: str, otherwise: str) -> int:
+    number = _number(unit, attribute, otherwise)
+    if number.denominator != 1:
+        raise EquationError(f"the {attribute} of a unit is {shown(str(number))}, which is not a whole number")
+    return int(number)
 
 
 class Units:
@@ -56,19 +73,19 @@ class Units:
             return Fraction(1), ((name, Fraction(1)),)
         factor, powers = Fraction(1), Counter[str]()
         for unit in element:
-            if Fraction(unit.get("offset", "0")):
+            offset, exponent, multiplier = (_number(unit, *each) for each in NUMBERS.items())
+            if offset:
                 raise EquationError(f"the unit {name} has an offset, which is not read")
-            exponent = Fraction(unit.get("exponent", "1"))
             prefix = unit.get("prefix", "0")
-            ten = PREFIXES[prefix] if prefix in PREFIXES else int(prefix)
+            ten = PREFIXES[prefix] if prefix in PREFIXES else _whole(unit, "prefix", "0")
             inner, dims = self.size(component, unit.get("units", ""), (*seen, name))
-            inner *= Fraction(10) ** ten
+            inner *= Fraction(whole_power(Fraction(10), ten))
             if exponent.denominator != 1:
                 if inner != 1:
                     raise EquationError(f"the unit {name} is a root of a unit with a factor, which is not read")
             else:
-                factor *= inner**exponent.numerator
-            factor *= Fraction(unit.get("multiplier", "1"))
+                factor *= Fraction(whole_power(inner, exponent.numerator))
+            factor *= multiplier
             for base, power in dims:
                 powers[base] += power * exponent  # type: ignore[assignment]
         return factor, tuple(sorted((base, Fraction(p)) for base, p in powers.items() if p))

@@ -92,6 +92,8 @@ def system_from_ode(text: str) -> Reading:
             shown[name.strip()] = right
         elif match := _EQUATION.fullmatch(line):
             name = match["leibniz"] or match["prime"] or match["map"]
+            if plain_name(name) in equations:
+                raise EquationError(f"{name} has a second equation: {raw.strip()!r}")
             kinds.add("map" if match["map"] else "flow")
             equations[plain_name(name)] = match["right"]
         elif match := _START.fullmatch(line):

@@ -8,6 +8,7 @@ and nothing else, so floats do no harm here.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -41,11 +42,11 @@ class ReadingOrder:
 
     def term(self, coefficient: Number, term: Node) -> tuple[tuple[int, ...], float]:
         """Sort key of a term of a sum."""
-        return self.place(term), -round_off(float(coefficient) * self.value(term))
+        return self.place(term), -round_off(_nearest(coefficient) * self.value(term))
 
     def leading(self, coefficient: Number, term: Node) -> tuple[tuple[int, ...], float]:
         """Sort key for the term that decides the sign of a sum; the same for a sum and its negative."""
-        return self.place(term), -round_off(abs(float(coefficient) * self.value(term)))
+        return self.place(term), -round_off(abs(_nearest(coefficient) * self.value(term)))
 
     def factor(self, base: Node) -> tuple[tuple[int, ...], float]:
         """Sort key of a factor of a product; the same for a sum and its negative."""
@@ -121,6 +122,14 @@ def _inside(node: Node) -> Node | None:
     if node.op == "add":
         return node.args[0][1] if len(node.args) == 1 else None
     return None if node.op in ("sym", "num", "mul") else node.args[0]
+
+
+def _nearest(value: Number) -> float:
+    """The nearest float; the largest one stands for an exact number beyond all of them, which is only put in order."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(sys.float_info.max, 1 if value > 0 else -1)
 
 
 def round_off(value: float) -> float:

@@ -33,9 +33,9 @@ from odesys.derive.assembly import term_block
 from odesys.errors import ClosureError, IntegrationError, ModelError, OdesysError, ParameterError
 from tests import attention_oracle
 from tests.program_oracle import Oracle, path_rates, product
-from tests.random_inputs import time_limit
 from tests.random_programs import PARAMETERS, Case, careless, random_program
 from tests.typed_programs import CASES
+from tests.watching import watched
 
 STEP = 0.03
 
@@ -356,7 +356,7 @@ def check_careless(seeds: range) -> Counter[str]:
     """A network, or one sentence."""
     found: Counter[str] = Counter()
     for seed in seeds:
-        with time_limit(60):
+        with watched(60):
             try:
                 case = careless(Random(seed))
                 flow = gradient_flow(case.function, case.data, case.loss, **case.options)

@@ -62,3 +62,8 @@ def test_functions_and_floats() -> None:
     assert np.log(slope.m[-1]) + slope.e[-1] * np.log(2) == pytest.approx(-900, rel=1e-14)
     with pytest.raises(ModelError, match="not for tanh"):
         np.tanh(wide)
+
+
+def test_a_result_can_be_written_into_an_array() -> None:
+    a, b, place = Wide.of(np.array([1.0, 2.0])), Wide.of(np.array([3.0, 4.0])), Wide.of(np.zeros(2))
+    assert np.add(a, b, out=place) is place and np.array_equal(place.floats(), [4.0, 6.0])

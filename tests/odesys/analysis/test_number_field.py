@@ -43,3 +43,9 @@ def test_values_of_polynomials_and_enclosures() -> None:
     assert point.value(x**2 * y + 1) == -11 and point.enclosures() == [(2, 2), (-3, -3)]
     assert not evaluate(x**3 - x - 1, {0: ROOT, 1: ROOT}, CUBIC)
     assert len(real_roots(CUBIC)) == 1
+
+
+def test_high_powers_are_not_a_matter_of_depth() -> None:
+    context = flint.fmpz_mpoly_ctx.get(("x",), "degrevlex")
+    (x,) = context.gens()
+    assert rational_point([2]).value(x**5001) == flint.fmpq_poly([2**5001])

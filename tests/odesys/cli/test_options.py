@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from odesys.papers.new import create
-from tests import random_inputs
+from tests import hostile_inputs, random_inputs
+from tests.watching import Hang, watched
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = (sys.executable, "-m", "odesys")
@@ -55,6 +56,44 @@ def test_random_definitions() -> None:
     assert 3 * tally.valid >= tally.run
 
 
+def test_random_files(folder: Path) -> None:
+    tally = random_inputs.Tally()
+
+    @FUZZ
+    @given(hostile_inputs.system_files())
+    def fuzz(example: tuple[str, bool]) -> None:
+        hostile_inputs.check_file(*example, folder, tally.count)
+
+    fuzz()
+    assert 6 * tally.valid >= tally.run > tally.valid
+
+
+@pytest.mark.slow
+def test_random_sizes(folder: Path) -> None:
+    tally = random_inputs.Tally()
+
+    @settings(FUZZ, max_examples=20)
+    @given(hostile_inputs.sized_lines())
+    def fuzz(line: list[str]) -> None:
+        random_inputs.check_line(line, False, folder, tally, papers=True)
+
+    fuzz()
+    assert tally.codes[2] > 0
+
+
+def test_what_makes_no_progress_is_a_hang() -> None:
+    from odesys import terminal
+
+    began = time.process_time()
+    with pytest.raises(Hang, match="no progress"), watched(0.5):
+        while time.process_time() < began + 60:
+            pass
+    with watched(0.5), terminal.progress_bar("busy") as progress:
+        began = time.process_time()
+        while (now := time.process_time()) < began + 1.5:
+            progress("busy", now - began)
+
+
 def test_the_fuzzer_can_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from odesys.papers import registry
 
@@ -68,6 +107,11 @@ def test_the_fuzzer_can_fail(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(AssertionError, match=r"\.part"):
         random_inputs.check_line(["--version"], True, folder, random_inputs.Tally())
     (folder / ".odesys-0.part").unlink()
+    for stray in (folder / "stray", folder.parent / "stray"):
+        stray.touch()
+        with pytest.raises(AssertionError, match="stray"):
+            random_inputs.check_line(["--version"], True, folder, random_inputs.Tally())
+        stray.unlink()
 
 
 WRITING = (
@@ -193,6 +237,13 @@ def test_an_interrupt_while_the_commands_load_is_one_line_too(tmp_path: Path) ->
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")
 
 
+def test_nothing_is_loaded_before_an_interrupt_is_one_line() -> None:
+    line = f"import sys; sys.path.insert(0, {str(ROOT)!r}); before = set(sys.modules); import odesys.__main__; "
+    line += "print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-I", "-c", line], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["odesys", "odesys.__main__"]
+
+
 BEYOND = {
     "simulate cooccurrence --set n=600000000": "n = 600000000 is out of range",
     "derive cooccurrence --set n=600 --set L=1000 --system quotient": "at most 10,000 words can be used",
@@ -220,7 +271,7 @@ def test_what_can_not_be_computed_is_refused_at_once(
     from odesys.cli import commands
 
     monkeypatch.chdir(tmp_path)
-    with random_inputs.time_limit(60):
+    with watched(60):
         result = CliRunner().invoke(commands.app, line.split(" "), prog_name="odesys")
     assert result.exit_code == 2 and BEYOND[line] in result.stderr, result
     assert result.stderr.count("\n") == 1 and len(result.stderr) < 400

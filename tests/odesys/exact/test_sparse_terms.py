@@ -36,3 +36,10 @@ def test_a_large_product_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMIT", 10)
     with pytest.raises(TooManyTerms):
         sparse_terms(graph.add(sym(f"x{k}") for k in range(5)) ** 3)
+
+
+def test_a_power_of_two_terms_is_refused_before_it_is_long() -> None:
+    x = sym("x")
+    assert len(sparse_terms((x + 1) ** 200)) == 201
+    with pytest.raises(TooManyTerms):
+        sparse_terms((x + 1) ** 100_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from odesys.cli import commands
 from odesys.papers.new import create
 
 ROOT = Path(__file__).resolve().parents[3]
+ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def odesys(*words: object) -> Any:
@@ -107,3 +109,15 @@ def test_a_folder_is_never_overwritten(folder: Path) -> None:
     before = (folder / "claims.py").read_bytes()
     result = odesys("new", folder)
     assert result.exit_code == 2 and "exists already" in result.stderr and (folder / "claims.py").read_bytes() == before
+
+
+def test_a_killed_call_leaves_no_folder_that_is_in_the_way(tmp_path: Path) -> None:
+    """The process ends when its second file is in place: the folder is not there, and the next call succeeds."""
+    line = "import os\nfrom pathlib import Path\nfrom odesys.papers.new import create\n"
+    line += "move = os.replace\nos.replace = lambda a, b: (move(a, b), str(b).endswith('claims.py') and os._exit(9))\n"
+    done = subprocess.run([sys.executable, "-c", f"{line}create(Path('killed'))"], cwd=tmp_path, env=ENV, check=False)
+    assert done.returncode == 9 and not (tmp_path / "killed").exists()
+    (left,) = tmp_path.iterdir()
+    os.utime(left, (0, 0))
+    create(tmp_path / "killed")
+    assert list(tmp_path.iterdir()) == [tmp_path / "killed"]

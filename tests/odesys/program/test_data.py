@@ -54,6 +54,8 @@ def test_targets_follow_the_output() -> None:
 def test_a_target_may_be_named() -> None:
     assert targets(group("y2"), 3, 1)[0].tolist() == [[num(0)], [num(1)], [num(0)]]
     assert targets(group("y2 y1"), 3, 2)[0].tolist() == targets(group([1, 0]), 3, 2)[0].tolist()
+    with pytest.raises(OdesysError, match="the target 'y2 y1' of"):
+        targets(group("y2 y1"), 2, 1)
     Z = maps("Z", WORDS, WORDS)
     flows = [
         gradient_flow(lambda X: WORDS.all.T @ Z @ X, Data(WORDS, [("a b", target)]), cross_entropy)

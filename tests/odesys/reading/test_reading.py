@@ -36,6 +36,9 @@ def test_xpp_by_its_ending(tmp_path: Path) -> None:
         ("a.json", "{", "not JSON"),
         ("a.json", '{"equations": {"x": 1}}', "a text for each"),
         ("a.json", '{"equations": {"x": "k*x"}, "parameters": {"k": "y"}}', "not a number"),
+        ("a.json", '{"equations": {"x": "-x"}, "observables": [true]}', "a text for each name"),
+        ("a.json", '{"equations": {"x": "-x"}, "observables": {"o": 1}}', "a text for each name"),
+        ("a.json", '{"equations": {"x": "-x", "x": "x"}}', "'x' is there twice"),
         ("a.json", "[]", "does not hold a system"),
     ],
 )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+import sympy as sp
+import sympy.physics.units as su
+from sympy.physics.units import convert_to
+from sympy.physics.units.prefixes import PREFIXES as SYMPY_PREFIXES
 
 from odesys.errors import EquationError
 from odesys.reading.mathml import parse_xml
-from odesys.reading.units import Units
+from odesys.reading.units import DERIVED, PREFIXES, Units
 
 TEXT = """<model>
 <units name="mV"><unit units="volt" prefix="milli"/></units>
@@ -33,3 +37,46 @@ def test_what_is_not_known_is_named() -> None:
         units.size("", "furlong")
     with pytest.raises(EquationError, match="offset"):
         units.size("", "warm")
+
+
+def test_the_units_of_the_standard_are_those_of_sympy() -> None:
+    base = [su.ampere, su.candela, su.kelvin, su.kilogram, su.meter, su.mole, su.second]
+    ours = {"meter": "metre"}
+    units = Units(parse_xml("<model/>"))
+    for name in DERIVED:
+        told = {"litre": "liter", "lumen": "candela", "sievert": "gray"}.get(name, name)  # a name that SymPy has
+        powers = {} if told in ("dimensionless", "radian", "steradian") else None
+        factor = sp.Integer(1)
+        if powers is None:
+            factor, rest = convert_to(getattr(su, told), base).as_coeff_Mul()
+            powers = {ours.get(str(b), str(b)): Fraction(int(e)) for b, e in rest.as_powers_dict().items() if e}
+        assert units.size("", name) == (Fraction(str(factor)), tuple(sorted(powers.items()))), name
+
+
+def test_the_prefixes_are_those_of_sympy() -> None:
+    known = {prefix.name.name: prefix.scale_factor for prefix in SYMPY_PREFIXES.values()}
+    for name in PREFIXES:
+        text = f'<model><units name="u"><unit units="second" prefix="{name}"/></units></model>'
+        told = known[{"deka": "deca"}.get(name, name)]
+        assert Units(parse_xml(text)).size("", "u") == (Fraction(str(told)), (("second", Fraction(1)),)), name
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ('prefix="1000000000"', "more than 4000 digits"),
+        ('prefix="9e9"', "more than 4000 digits"),
+        ('prefix="1e9999999999"', "digits"),
+        ('prefix="tiny"', "'tiny', which is not a number"),
+        ('prefix="1/2"', "not a whole number"),
+        ('prefix="3" exponent="1000000000"', "more than 4000 digits"),
+        ('exponent="two"', "'two', which is not a number"),
+        ('multiplier="1e999999999"', "999999999 digits"),
+        ('multiplier="1/0"', "'1/0', which is not a number"),
+        ('offset="nan"', "'nan', which is not a number"),
+    ],
+)
+def test_numbers_that_can_not_be_are_refused(part: str, said: str) -> None:
+    text = f'<model><units name="u"><unit units="second" {part}/></units></model>'
+    with pytest.raises(EquationError, match=said):
+        Units(parse_xml(text)).size("", "u")

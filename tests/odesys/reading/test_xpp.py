@@ -66,6 +66,7 @@ def test_what_is_no_system_is_refused_by_name(word: str) -> None:
         ("x' = k*x", "k has neither"),
         ("par a=1", "no equation"),
         ("x' = -x\ny(t+1) = y", "mixes"),
+        ("x' = -x\ndx/dt = x", "x has a second equation"),
         ("x' = -x\n???", "not understood"),
         ("par a=b\nx'=a", "a number should stand"),
     ],

@@ -46,3 +46,9 @@ def test_a_new_symbol_is_read_where_its_meaning_is() -> None:
 def test_values_that_do_not_exist_are_zero_and_digits_are_cut() -> None:
     assert ORDER.value(1 / (A - A + K - num(Fraction(1, 2)))) == 0.0
     assert round_off(0.1 + 0.2) == round_off(0.3) and round_off(1.00000001) != round_off(1.0000002)
+
+
+def test_numbers_beyond_all_floats_have_a_place_too() -> None:
+    large = Fraction(10) ** 309
+    assert [c for c, _ in ORDER.terms(A * B * C + large * A * B / 2 - large * A)] == [-large, large / 2, 1]
+    assert ORDER.primitive(large * A - 2 * B)[0] == 2
