@@ -438,7 +438,9 @@ def highlighted(lab: Laboratory) -> Verdict:
 def pruning_and_confusion(lab: Laboratory) -> Verdict:
     """A nuisance query has one logit for each pattern: what it prefers in one class is a confusion token in the other."""
     what = "confusion tokens receive more attention at T than at the start"
-    seen = in_every_run(lab, what, lambda x: x["confusion gained"] > 0, of_positions, POSITIONS)
+    seen = by_printed_steps(
+        lab, lambda: in_every_run(lab, what, lambda x: x["confusion gained"] > 0, of_positions, POSITIONS)
+    )
     t = tables(lab.toy())
     token = [[t.softmax(n, j, 2) / sym(COUNTS[n][j]) for j in range(2)] for n in range(2)]  # third pattern: nuisance
     odds = token[0][0] / token[0][1] * (token[1][1] / token[1][0])  # label-relevant over confusion, + times - sample
