@@ -85,6 +85,8 @@ def compiled_loops(*parts: str | Callable[..., Any]) -> dict[str, Callable[..., 
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from odesys import compiled_loops
     >>> text = "def total(n: int, x: Array) -> float:\\n    a = 0.0\\n    for i in range(n):\\n        a += x[i]\\n"
     >>> made = compiled_loops(text + "    return a\\n")
     >>> made is None or made["total"](3, np.array([1.0, 2.0, 4.0])) == 7.0

@@ -61,7 +61,7 @@ def _within_bound(place: Inside, seeds: tuple[int, ...]) -> dict[str, np.ndarray
     run = stages(place, seeds) if place.M == GOOD.M else stages_of(place, seeds)  # others read the book's point too
     most = left_out_at_most(run)
     shares = [_left_out(s) for s in (*run.second, *run.third)]
-    return {name: np.array([share[name] <= most for share in shares]).all(axis=0) for name in FAMILIES}
+    return {name: np.all([share[name] <= most for share in shares], axis=0) for name in FAMILIES}
 
 
 def _kept(place: Inside, name: str, seeds: Sequence[int]) -> list[bool]:
