@@ -15,7 +15,7 @@ from ..papers.verification import FAULT_WORDS, errata_markdown
 from ..sentences import say_answer, say_constants, say_number, say_proof, say_where, say_witness
 from ..tex.documents import html_templates
 from . import values
-from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries
+from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries, seal_count
 from .content import Content, provenance
 from .explorer import page_file, policy_of
 from .formula_lines import formula_lines
@@ -115,6 +115,7 @@ def _page(content: Content, largest_svg: int, widest: int) -> str:
             words=Counter(entry.word for entry in entries.values()),
             faults=FAULT_WORDS,
             entries=entries,
+            sealed=seal_count(entries.values()),
             symbols=content.book.symbols if content.book else {},
             shared=_shared(content),
             graph=graph,
