@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..papers.claims import Claim, Outcome
@@ -82,6 +83,21 @@ class ClaimEntry:
         """The file that the kernel of a proof assistant checked, in the folder of the paper; empty without one."""
         found = self.outcome.proof_check if self.outcome else None
         return found.file if found is not None and found.sealed else ""
+
+
+def seal_count(entries: Iterable[ClaimEntry]) -> str:
+    """How many proofs were checked by Coq, in a sentence; empty where none was exported.
+
+    >>> seal_count([])
+    ''
+    """
+    asked = [e for e in entries if e.outcome is not None and e.outcome.proof_check is not None]
+    sealed = sum(bool(entry.seal) for entry in asked)
+    return (
+        f"{sealed} of {len(asked)} proofs are sealed: their statements were checked by the kernel of Coq"
+        if asked
+        else ""
+    )
 
 
 def claim_entries(content: Content) -> list[ClaimEntry]:

@@ -16,7 +16,7 @@ from ..papers.verification import FAULT_WORDS, errata_markdown
 from ..sentences import say_answer, say_constants, say_number, say_where, say_witness
 from ..tex.documents import html_templates
 from . import values
-from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries
+from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries, seal_count
 from .content import Content, provenance
 from .explorer import page_file, policy_of
 from .formula_lines import formula_lines
@@ -172,6 +172,7 @@ def _page(content: Content, look: Look) -> str:
             faults=FAULT_WORDS,
             entries=entries,
             proofs=proof_steps(entries),
+            sealed=seal_count(entries.values()),
             symbols=content.book.symbols if content.book else {},
             shared=_shared(content),
             graph=graph,

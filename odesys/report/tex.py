@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..sentences import say_constants, say_parts, say_proof, say_where, say_witness
 from ..tex.documents import plain, tex_templates
 from . import values
-from .claim_entry import NOT_JUDGED, NOT_RUN, ClaimEntry, claim_entries
+from .claim_entry import NOT_JUDGED, NOT_RUN, ClaimEntry, claim_entries, seal_count
 from .content import Content, provenance
 from .proof_graph_layout import NODE_HEIGHT, GraphLayout, layered_layout
 
@@ -48,6 +48,7 @@ def body(content: Content) -> str:
         paper=content.paper,
         sections=content.sections(),
         entries={entry.claim.id: entry for entry in claim_entries(content)},
+        sealed=seal_count(claim_entries(content)),
         colours=COLOURS,
         layout=layout,
         edges=[(number[start], number[end]) for start, end in layout.edges],

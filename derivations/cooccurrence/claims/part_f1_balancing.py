@@ -200,7 +200,10 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     last = "a < 0 < c, so one root is positive; the quadratic is positive at 1 and negative at 2"
     return {
         "b/a": combine_verdicts(below).proving(step).with_constants(C="2/3"),
-        "the root": combine_verdicts(inside).proving(step, last).with_constants(epsilon="1/10"),
+        "the root": combine_verdicts(inside)
+        .arguing("argues in words: from signs of a quadratic to its root")
+        .proving(step, last)
+        .with_constants(epsilon="1/10"),
     }
 
 

@@ -72,7 +72,12 @@ def softmax_expansion(lab: Laboratory) -> Verdict:
         "Var e <= E e^2 <= |e|^2, so that the second derivative is at most 2 |e|^2 in size",
         "Taylor's remainder with half of this bound",
     )
-    return identity(residuals, positive=("Z",)).proving(*steps, l="every").with_constants(C=1)
+    return (
+        identity(residuals, positive=("Z",))
+        .arguing("argues in words: Taylor's remainder")
+        .proving(*steps, l="every")
+        .with_constants(C=1)
+    )
 
 
 @book.claim(

@@ -27,6 +27,7 @@ from .common_orders import (
     ETA,
     MOVES,
     NORMS,
+    OVER_STEPS,
     SIGMA_0,
     STEP,
     T_2_PLUS,
@@ -58,7 +59,7 @@ def signals_bounded(lab: Laboratory) -> dict[str, Verdict]:
     """|q_mu| <= beta_mu + t eta |mu|, with t = T_3 + u and beta_mu = T_3 eta |mu| / 3."""
     T, u, r = sym("T_3"), sym("u"), sym("r")
     gap = always_positive({"4/3 t - (beta + t)": (T + u) / 3 - (T / 3 - r)}, ("T_3", "u"), ("r",))
-    both = (constant_moves(lab) & gap).proving(MOVES, "beta_mu is T_3 eta |mu| / 3")
+    both = (constant_moves(lab) & gap).arguing(OVER_STEPS).proving(MOVES, "beta_mu is T_3 eta |mu| / 3")
     return {"queries": both, "keys": both}
 
 
@@ -68,7 +69,7 @@ def _near_start(lab: Laboratory) -> Verdict:
     small = e / (1 + e)
     kept = always_positive({"sign": q - small * q, "above": 2 * q - (q + small * q)}, ("q", "e"))
     ratio = vanishing("T_2^+ eta over sigma_0 n s^(-1/3)", T_2_PLUS * ETA / (SIGMA_0 * N / S ** Fraction(1, 3)))
-    return (constant_moves(lab) & kept & ratio).proving(MOVES, "on the event of Lemma C.12")
+    return (constant_moves(lab) & kept & ratio).arguing(OVER_STEPS).proving(MOVES, "on the event of Lemma C.12")
 
 
 @book.claim(

@@ -33,6 +33,7 @@ from .common_orders import (
     M_K,
     MOVES,
     NORMS,
+    OVER_STEPS,
     QUARTER,
     STEP,
     T_3,
@@ -155,11 +156,15 @@ def half_with_logarithm(lab: Laboratory) -> Verdict:
     moves, U, e = constant_moves(lab), sym("U"), sym("e")
     size = always_positive({"2 U - (start + U)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
     start = vanishing("the start of noise over T_3^+ eta sigma_p s", BETA_XI / (T_3 * STEP))
-    return (moves & size & start).proving(
-        MOVES,
-        "up to T_3^+ noise is at most 2 C_2 log(12 m_k/delta)^1/2 sigma_0 sigma_p s",
-        "a noise logit is at most 2 m_k times its square, 8 C_2^2 log(12 m_k/delta) kappa^2",
-        QUARTER,
+    return (
+        (moves & size & start)
+        .arguing(OVER_STEPS)
+        .proving(
+            MOVES,
+            "up to T_3^+ noise is at most 2 C_2 log(12 m_k/delta)^1/2 sigma_0 sigma_p s",
+            "a noise logit is at most 2 m_k times its square, 8 C_2^2 log(12 m_k/delta) kappa^2",
+            QUARTER,
+        )
     )
 
 
@@ -194,7 +199,7 @@ def log_scale(lab: Laboratory) -> Verdict:
 def half_in_stage_two(lab: Laboratory) -> Verdict:
     """Noise is at most beta_xi + T_2 eta sigma_p s = (1 + 50 sqrt2 n) beta_xi."""
     logit = vanishing("m_k n^2 beta_xi^2", M_K * N**2 * BETA_XI**2)
-    return (constant_moves(lab) & logit).proving(MOVES, NORMS, QUARTER)
+    return (constant_moves(lab) & logit).arguing(OVER_STEPS).proving(MOVES, NORMS, QUARTER)
 
 
 @book.claim(
@@ -250,8 +255,12 @@ def loss_at_t4(lab: Laboratory) -> Verdict:
     margin = 4 * (1 + x) ** 2 / (1 + e) + 1
     bound = always_positive({"margin": 4 * (1 + x) ** 2 + 2 - margin}, (), ("x", "e"))
     least = always_positive({"loss": graph.exp(-C)}, ("C",))
-    return (mean_value_moves(lab) & bound & least).proving(
-        VALUES,
-        NORMS,
-        "margins at T_4 are between -1 and 4 C_3^2 + 2, so every share of the loss is between two positive constants",
+    return (
+        (mean_value_moves(lab) & bound & least)
+        .arguing(OVER_STEPS)
+        .proving(
+            VALUES,
+            NORMS,
+            "margins at T_4 are between -1 and 4 C_3^2 + 2, so every share of the loss is between two positive constants",
+        )
     )

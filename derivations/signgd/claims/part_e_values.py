@@ -32,6 +32,7 @@ from .common_orders import (
     MOVES,
     NORMS,
     ONE,
+    OVER_STEPS,
     SIGMA_P,
     STEP,
     T_1,
@@ -101,8 +102,8 @@ def values_linear(lab: Laboratory) -> dict[str, Verdict]:
     sharp = always_positive({"upper": 2 * (T + u) - (start + 2 * num(Fraction(81, 100)) * (T + u))}, ("T_1",), ("u",))
     steps = VALUES, "sqrt2 beta_xi m_v^-1/2 is sqrt2/4 times T_1 eta sigma_p s", NORMS
     return {
-        "order": (moves & lower & order).proving(*steps),
-        "constants 1 and 2": (moves & lower & sharp).proving(*steps),
+        "order": (moves & lower & order).arguing(OVER_STEPS).proving(*steps),
+        "constants 1 and 2": (moves & lower & sharp).arguing(OVER_STEPS).proving(*steps),
     }
 
 
@@ -128,7 +129,7 @@ def signal_negligible(lab: Laboratory) -> Verdict:
     )
     first = vanishing("|v_mu(0)| over v_i at T_1", BETA_MU / (T_1 * STEP * M_V**HALF))
     second = vanishing("|mu| / (sigma_p s)", ETA / STEP)
-    return (moves & bound & first & second).proving(VALUES)
+    return (moves & bound & first & second).arguing(OVER_STEPS).proving(VALUES)
 
 
 @book.claim(
@@ -155,10 +156,14 @@ def noise_stays(lab: Laboratory) -> Verdict:
     bound = always_positive(
         {"4/M of the start": 4 / M * (beta / M + r) - 4 * beta / M**2 / (1 + e)}, ("beta", "M", "e"), ("r",)
     )
-    return (constant_moves(lab) & bound).proving(
-        MOVES,
-        "up to T_1 the noise moves by at most T_1 eta |xi_i|_1 <= 4 beta_xi m_v^(-1/2), as |xi_i|_1 <= sigma_p s (C.4)",
-        "that is 4 m_v^(-1/4) of the start, which tends to 0 with m_v = Omega(polylog d)",
+    return (
+        (constant_moves(lab) & bound)
+        .arguing(OVER_STEPS)
+        .proving(
+            MOVES,
+            "up to T_1 the noise moves by at most T_1 eta |xi_i|_1 <= 4 beta_xi m_v^(-1/2), as |xi_i|_1 <= sigma_p s (C.4)",
+            "that is 4 m_v^(-1/4) of the start, which tends to 0 with m_v = Omega(polylog d)",
+        )
     )
 
 

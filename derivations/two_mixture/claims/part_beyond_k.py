@@ -340,7 +340,7 @@ def _limits(lab: Laboratory, limit: System) -> Verdict:
     except EquationError as error:
         return refuted(Witness(f"an equation has no limit: {error}", {}))
     verdict = equal({name: pair for name, *pair in zip(limit.names, found, limit.nodes, strict=True)})  # type: ignore[misc]
-    return verdict.proving(
+    return verdict.arguing("a limit at infinity is not exported").proving(
         "orders in K, term by term, against the family built from the limits of its structure constants"
     )
 

@@ -31,6 +31,14 @@ def test_a_proof_without_statements_is_not_exported() -> None:
     assert "hands over no statement" in made.missing[0]
 
 
+def test_what_argues_in_words_is_written_and_has_no_seal() -> None:
+    with recorded():
+        found = proved().stating({"two": (2, "<", 3)}).arguing("argues in words from two")
+        made = proof_file("two_mixture", claim(), found)
+    assert made is not None and made.text
+    assert made.missing == ("argues in words from two",)
+
+
 def test_one_normal_form_on_both_sides_is_no_seal() -> None:
     verdict = Verdict("holds", Evidence.PROOF, stated=(Stated("x", "=", X, X),))
     made = proof_file("two_mixture", claim(), verdict)

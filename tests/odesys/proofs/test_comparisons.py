@@ -84,3 +84,18 @@ def test_assumptions_are_premises_of_the_theorem(tmp_path: Path) -> None:
     made = theory(["t"], handed({"below": (X, "<", 1)}, where=[(X, "<=", HALF)]))
     assert "Theorem claim_1 : x <= (1 / 2) -> left_1 < right_1." in made.text
     assert said_of(made.text, tmp_path).ok
+
+
+@needs_coq
+def test_symbols_may_be_called_as_parts_of_a_script_are(tmp_path: Path) -> None:
+    a, b, K1, c2 = sp.symbols("a b K1 c2", positive=True)
+    found = handed({"more": (a / (b + K1), "<", a / b), "weighted": (c2 * a / (b + c2), "<", a)})
+    assert said(found, tmp_path).ok
+
+
+@needs_coq
+def test_assumptions_that_have_names_are_opened(tmp_path: Path) -> None:
+    x, y, z = sp.symbols("x y z", real=True)
+    long = 3 * x + sp.Rational(7, 2) * y - sp.Rational(11, 3) * z
+    assert said(handed({"sum": (long + x, "<=", y)}, where=[(long, "<=", 0), (x, "<=", y)]), tmp_path).ok
+    assert not said(handed({"sum": (long + x, "<=", -y)}, where=[(long, "<=", 0), (x, "<=", y)]), tmp_path).ok

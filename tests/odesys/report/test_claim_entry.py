@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from odesys.papers.proof_files import ProofCheck
-from odesys.report.claim_entry import anchor, claim_entries
+from odesys.report.claim_entry import anchor, claim_entries, seal_count
 from odesys.report.content import Content
 
 
@@ -35,3 +35,16 @@ def test_only_what_was_checked_whole_is_sealed(toy_content: Callable[..., Conten
     checked = ProofCheck("proofs/claim_A.v", "8.16.1", 1.0, (), 2, 0, "")
     for found, file in ((checked, "proofs/claim_A.v"), (replace(checked, why="in part: more"), "")):
         assert replace(first, outcome=replace(first.outcome, proof_check=found)).seal == file
+
+
+def test_the_number_of_sealed_proofs_is_told(toy_content: Callable[..., Content]) -> None:
+    first, second, _ = claim_entries(toy_content())
+    assert seal_count([first, second]) == ""
+    assert first.outcome is not None and second.outcome is not None
+    checked = ProofCheck("proofs/claim_A.v", "8.16.1", 1.0, (), 2, 0, "")
+    left = replace(checked, why="in part: more")
+    both = [
+        replace(first, outcome=replace(first.outcome, proof_check=checked)),
+        replace(second, outcome=replace(second.outcome, proof_check=left)),
+    ]
+    assert seal_count(both).startswith("1 of 2 proofs are sealed")
