@@ -34,7 +34,6 @@ COMPARED = {
 }  # fmt: skip
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 SECONDS, WAIT = 120, 1800  # of processor time, and by the clock, for one test file; more is a hang, which is noticed
-EQUIVALENT = Path(__file__).with_suffix(".md")  # mutants that change nothing one could see, with reasons
 
 
 @dataclass(frozen=True)
