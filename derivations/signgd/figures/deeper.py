@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from odesys import Progress, new_figure, save_figure, silent
 
 from ..setting import published
@@ -13,6 +15,7 @@ from ..special.deep_network import Deep, DeepRun
 from . import panels
 
 D, ETA, STEPS, SEED = 400, 2e-4, 600, 0
+SMALLEST = 1e-300  # what is below it is not known as a float, and not drawn: steps take the signs of scaled gradients
 
 
 @cache
@@ -38,7 +41,7 @@ def _four(number: str, residual: bool, folder: Path, progress: Progress) -> list
         title = f"first layer, neuron 0; {100 * share:.0f} % aligned at $t = 10$"
         panels.noise_panel(row[1], run, 0, STEPS, title, reference=unit)
         panels.attention_panel(row[2], run, STEPS, "attention of the first layer")
-        row[3].semilogy(run.times, found.gradient.clip(1e-300))
+        row[3].semilogy(run.times, np.where(found.gradient > SMALLEST, found.gradient, np.nan))
         row[3].set(
             xlabel="iteration",
             ylabel="mean absolute entry",
