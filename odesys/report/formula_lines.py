@@ -51,8 +51,9 @@ def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
 def _pieces(tex: str) -> list[tuple[str, str]]:
     """What stands between places where a line may end, each with the space behind it."""
     found, here, depth = [], "", 0
-    for token in _TOKEN.findall(_LONG_TEXT.sub(_broken, tex)):
-        if depth == 0 and token == r"\text" and here.strip():
+    tokens = _TOKEN.findall(_LONG_TEXT.sub(_broken, tex))
+    for k, token in enumerate(tokens):
+        if depth == 0 and token == r"\text" and here.strip() and tokens[k + 2 : k + 3] != [","]:
             found.append((here, ""))
             here = ""
         depth += (token in _OPEN) - (token in _CLOSE)

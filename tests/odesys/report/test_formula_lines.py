@@ -31,3 +31,7 @@ def test_a_line_breaks_in_front_of_a_relation_and_not_inside_an_index() -> None:
     assert formula_lines(r"a_{i = 1} + b \ge c + d", width=4) == [r"a_{i = 1} + b", r"\ge c + d"]
     assert formula_lines(r"x_= + y_> + z", width=4) == [r"x_= + y_> + z"]
     assert formula_lines(r"a + b \not= c + d", width=4) == [r"a + b \not= c + d"]
+
+
+def test_no_line_begins_with_a_comma() -> None:
+    assert formula_lines(r"a + b \text{, for every } t", width=5) == [r"a + b \text{, for every } t"]

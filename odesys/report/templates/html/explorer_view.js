@@ -1,7 +1,7 @@
 // The explorer of a page: sliders, curves, gates, and a link that carries the values.
 function explore(root) {
   const find = (what) => root.querySelector(what), all = (what) => [...root.querySelectorAll(what)];
-  const choice = find("select"), said = find(".said"), strip = find(".strip"), places = find(".panels");
+  const choice = find("select"), said = find(".said"), strip = find(".strip"), box = strip.parentNode, places = find(".panels");
   const inputs = Object.fromEntries(all("input").map((input) => [input.name, input])), names = SLIDERS.map((slider) => slider.name);
   const paper = Object.fromEntries(SLIDERS.map(({ name, value }) => [name, value])), known = {};
   let values = { ...paper };
@@ -11,10 +11,10 @@ function explore(root) {
     if (text !== undefined) element.textContent = text;
     return element;
   };
-  const label = (attributes, name) => {  // G_q1 with its index below the line
-    const [stem, index] = name.split("_"), element = make("text", attributes, stem);
-    if (index) element.append(make("tspan", { class: "index", dy: 3 }, index));
-    return element;
+  const label = (look, name) => {  // G_q1 with its index below the line
+    const [stem, index] = name.split(/_(.*)/), text = make("text", look, stem);
+    if (index) text.append(make("tspan", { class: "index", dy: 3 }, index.replaceAll("_", ",")));
+    return text;
   };
   const round3 = (v) => Number(v.toPrecision(3)), written = (v) => (v === 0 || (abs(v) >= 1e-3 && abs(v) < 1e6) ? String(Number(v.toPrecision(4))) : v.toExponential(2).replace(/\.?0+e/, "e"));
   const protocol = () => PROTOCOLS[choice.selectedIndex];
@@ -91,8 +91,8 @@ function explore(root) {
     return svg;
   }
   function gates(now, chosen) {
-    strip.parentNode.hidden = false;  // it has a width then
-    const [first, end] = span(now, chosen), rows = {}, wide = max(300, strip.parentNode.clientWidth), at = (t) => min(max(X(t > 0 || !chosen.log ? t : first), left), wide - 4);
+    box.hidden = false;  // it has a width then
+    const [first, end] = span(now, chosen), rows = {}, wide = max(300, box.clientWidth), at = (t) => min(max(X(t > 0 || !chosen.log ? t : first), left), wide - 4);
     const total = new Set(), open = {};
     for (const { code, log, start, t } of now.runs) code.names.forEach((name, i) => {
       total.add(name);
@@ -109,7 +109,7 @@ function explore(root) {
     const shown = Object.keys(rows).filter((name) => open[name]).slice(0, 12);
     const left = min(LEFT + 100, max(LEFT, 7 * max(0, ...shown.map((name) => name.length)) + 8)), X = axis(first, end, left, wide - 4, chosen.log);
     strip.replaceChildren();
-    strip.parentNode.hidden = !shown.length;
+    box.hidden = !shown.length;
     strip.setAttribute("viewBox", `0 0 ${wide} ${18 * shown.length}`);
     find("figcaption").textContent = `gates that switch (${shown.length} of ${total.size}): light open, empty closed, dark sliding`;
     shown.forEach((name, k) => {
@@ -121,7 +121,7 @@ function explore(root) {
     const chosen = protocol(), changed = chosen.uses.some((name) => values[name] !== paper[name]), now = run(chosen, values);
     known[chosen.id] ??= run(chosen, paper);
     show();
-    places.replaceChildren(...chosen.panels.map((one) => panel(one, now, changed && known[chosen.id], chosen)), strip.parentNode);
+    places.replaceChildren(...chosen.panels.map((one) => panel(one, now, changed && known[chosen.id], chosen)), box);
     gates(now, chosen);
     const plural = (n, word, more = "s") => n + " " + word + (n === 1 ? "" : more), count = (kind, ...words) => plural(now.log.filter((e) => e.kind === kind).length, kind, ...words);
     const times = now.log.filter((e) => e.name && (e.kind === "event" || e.kind === "stage")).map((e) => `${e.name} = ${Number(e.time.toPrecision(5))}`);
