@@ -1,4 +1,5 @@
-r"""Long printed statements in lines: broken where the paper itself separates, at spaces, commas and colons.
+r"""Long printed statements in lines: broken where the paper itself separates, at spaces, commas and colons, and where
+that is not enough in front of relations.
 
 Browsers do not break a formula, so that one that is wider than its place would have to be scrolled.
 """
@@ -16,6 +17,10 @@ _OPEN, _CLOSE = ("{", "(", "[", r"\{", r"\langle", r"\left"), ("}", ")", "]", r"
 _BLANK = re.compile(r"^(?:\s|\\q?quad(?![A-Za-z])|\\[ ,;])+|(?:\\[ ,;]|\s|\\q?quad(?![A-Za-z]))+$")
 _LONG_TEXT = re.compile(r"\\text\{([^{}$\\]{24,})\}")
 _SPACES = (r"\quad", r"\qquad")
+_RELATION = re.compile(
+    r"[=<>]|\\(?:leq?|geq?|ll|gg|lesssim|gtrsim|approx|sim|simeq|propto|equiv|neq?|to|rightarrow|Rightarrow|implies|iff"
+    r"|Leftrightarrow|mapsto|coloneqq|subset|subseteq|prec|succ|preceq|succeq|asymp)"
+)
 
 
 def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
@@ -24,14 +29,16 @@ def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
     >>> formula_lines(r"a = b, \quad c = d", width=4)
     ['a = b,', 'c = d']
     >>> formula_lines(r"f(a, b) = \frac{x, \quad y}{z}", width=4)
-    ['f(a, b) = \\frac{x, \\quad y}{z}']
+    ['f(a, b)', '= \\frac{x, \\quad y}{z}']
+    >>> formula_lines(r"f(a) \le g(b) + h(c) = e(f)", width=9)
+    ['f(a)', '\\le g(b) + h(c)', '= e(f)']
     >>> formula_lines(r"x \text{ is smaller than } y", width=8)
     ['x', '\\text{ is smaller than } y']
     """
     if r"\begin" in tex or r"\\" in tex or _signs(tex) <= width:
         return [tex]
     lines, line = [""], 0
-    for piece, space in _pieces(tex):
+    for piece, space in (part for whole in _pieces(tex) for part in _at_relations(*whole, width)):
         size = _signs(piece)
         if lines[-1] and line + size > width:
             lines.append("")
@@ -44,8 +51,9 @@ def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
 def _pieces(tex: str) -> list[tuple[str, str]]:
     """What stands between places where a line may end, each with the space behind it."""
     found, here, depth = [], "", 0
-    for token in _TOKEN.findall(_LONG_TEXT.sub(_broken, tex)):
-        if depth == 0 and token == r"\text" and here.strip():
+    tokens = _TOKEN.findall(_LONG_TEXT.sub(_broken, tex))
+    for k, token in enumerate(tokens):
+        if depth == 0 and token == r"\text" and here.strip() and tokens[k + 2 : k + 3] != [","]:
             found.append((here, ""))
             here = ""
         depth += (token in _OPEN) - (token in _CLOSE)
@@ -58,6 +66,21 @@ def _pieces(tex: str) -> list[tuple[str, str]]:
             found.append((here, " "))
             here = ""
     return [*found, (here, "")]
+
+
+def _at_relations(piece: str, space: str, width: int) -> list[tuple[str, str]]:
+    """A piece that is wider than a line, in parts that begin with a relation."""
+    if _signs(piece) <= width:
+        return [(piece, space)]
+    parts, depth, taken = [""], 0, False
+    for token in _TOKEN.findall(piece):
+        relation = depth == 0 and not taken and _RELATION.fullmatch(token) is not None
+        if relation and parts[-1].strip() and not _RELATION.fullmatch(_TOKEN.findall(parts[-1].rstrip())[-1]):
+            parts.append("")
+        depth += (token in _OPEN) - (token in _CLOSE)
+        taken = token in ("_", "^", r"\not") or (taken and token.isspace())
+        parts[-1] += token
+    return [*((part, "") for part in parts[:-1]), (parts[-1], space)]
 
 
 def _broken(text: re.Match[str]) -> str:

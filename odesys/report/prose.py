@@ -15,13 +15,14 @@ _LARGE = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 GREEK = dict(zip([*_SMALL.split(), *_LARGE.split(), "eps"], "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩε", strict=True))
 _LETTER = re.compile(
     rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
-    r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
+    r"(?P<number>(?<=[a-z]{2})\d+)?(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
     r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])|\((?!\d+\))[\w+*/.,-]{1,10}\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )
 _RELATIONS = (("&lt;=", "≤"), ("&gt;=", "≥"))
 _POWER = re.compile(  # of a bracket, a word or a number; in N^2M, too
     r"(?<=[A-Za-z0-9)|\]])\^([+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\d.])|\((?!\d+\))[\w+*/.,-]{1,10}\))"
 )
+_TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 _ROOT = re.compile(r"(?<![A-Za-z])sqrt(?:\((\w+)\)|(?=[(2-9])| (?=[A-Za-z](?![A-Za-z])))")
 
 
@@ -45,12 +46,15 @@ def letters(text: str) -> str:
     '√m<sub>k</sub> at 10<sup>30</sup>, e<sup>−2s</sup>, 4N<sup>2</sup>M'
     >>> letters("v_mu <= k_s,mu")
     'v<sub>μ</sub> ≤ k<sub>s,μ</sub>'
+    >>> letters("mu1 below 9.703e-06 or 1e-9")
+    'μ<sub>1</sub> below 9.703 × 10<sup>−6</sup> or 10<sup>−9</sup>'
     >>> letters("a mean_field in x_1.json")
     'a mean_field in x<sub>1</sub>.json'
     """
     text, out, end = _ROOT.sub(lambda found: f"√{found[1] or ''}", text), "", 0
     for found in _LETTER.finditer(text):
-        stem, index, power = found.group("stem", "index", "power")
+        stem, number, index, power = found.group("stem", "number", "index", "power")
+        index = ",".join(filter(None, (number, index)))
         if stem in GREEK or index or power:
             out += _relations(text[end : found.start()]) + GREEK.get(stem, stem)
             out += (
@@ -65,7 +69,13 @@ def _relations(text: str) -> str:
     made = escape(text, quote=False)
     for ascii_sign, sign in _RELATIONS:
         made = made.replace(ascii_sign, sign)
-    return _POWER.sub(lambda found: _raised(found[1]), made)
+    return _TENS.sub(_power_of_ten, _POWER.sub(lambda found: _raised(found[1]), made))
+
+
+def _power_of_ten(found: re.Match[str]) -> str:
+    number, sign, power = found.groups()
+    factor = "" if number == "1" else f"{number} × "
+    return f"{factor}10{_raised(sign.replace('+', '') + power)}"
 
 
 def _raised(power: str) -> str:

@@ -24,4 +24,14 @@ def test_every_line_of_every_paper_can_be_read_and_nothing_is_lost() -> None:
 
 def test_arguments_are_not_broken() -> None:
     whole = r"\big(a + b, \quad c + d\big) \le \frac{x_1 + x_2 + x_3, y}{z_1 + z_2 + z_3}"
-    assert formula_lines(whole, width=5) == [whole]
+    assert formula_lines(whole, width=5) == whole.replace(r" \le", "\n\\le").split("\n")
+
+
+def test_a_line_breaks_in_front_of_a_relation_and_not_inside_an_index() -> None:
+    assert formula_lines(r"a_{i = 1} + b \ge c + d", width=4) == [r"a_{i = 1} + b", r"\ge c + d"]
+    assert formula_lines(r"x_= + y_> + z", width=4) == [r"x_= + y_> + z"]
+    assert formula_lines(r"a + b \not= c + d", width=4) == [r"a + b \not= c + d"]
+
+
+def test_no_line_begins_with_a_comma() -> None:
+    assert formula_lines(r"a + b \text{, for every } t", width=5) == [r"a + b \text{, for every } t"]

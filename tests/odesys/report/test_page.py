@@ -232,8 +232,11 @@ def test_what_is_packed_is_there_when_the_page_is_open(
     file.write_text(html.page(content), encoding="utf-8")
     chromium.open(file)
     chromium.set_script_timeout(20)
-    texts = chromium.execute_async_script("""const done = arguments[0], look = () => document.querySelector("#packed")
-        ? setTimeout(look, 50) : done([...document.querySelectorAll("[data-part]")].map((e) => e.textContent)); look();""")
+    texts = chromium.execute_async_script("""
+        const done = arguments[0];
+        const texts = () => [...document.querySelectorAll("[data-part]")].map((e) => e.textContent);
+        const look = () => document.querySelector("#packed") ? setTimeout(look, 50) : done(texts());
+        look();""")
     assert len(texts) == 3 and "<b>bold</b>" in "".join(texts) and not any("needs a script" in text for text in texts)
     assert chromium.console() == []
     chromium.execute_script(

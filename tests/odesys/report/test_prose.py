@@ -38,7 +38,7 @@ def test_letters_get_their_shape_and_words_stay_words() -> None:
     )
     assert "<b>" not in letters("e^(<b>) (x)^(<b>)")  # texts are never markup
     assert letters("c0^4 N^2M^2/8") == "c0<sup>4</sup> N<sup>2</sup>M<sup>2</sup>/8"
-    for plain in ("a mean_field, beta1 and W^(0)", "verify.json of theta2", "a <b> & c", "sub-Gamma"):
+    for plain in ("a mean_field, beta1x and W^(0)", "verify.json of theta2x", "a <b> & c", "sub-Gamma"):
         assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθΓ")
 
 
@@ -48,3 +48,9 @@ def test_a_hypothesis_is_said_once() -> None:
     assert not says_more("M < m_a and M < m_b", "M<m_a,m_b") and not says_more("m >= M^2 log N", r"m\gtrsim M^2\log N")
     assert says_more("d >= n^9", r"d \ge n") and says_more("n >= m^4", r"n = \Omega(m^4)")  # the name is the reading
     assert says_more("small start", r"\omega \le 1") and says_more("N >= log(d) / 8", r"N = \Omega(\log d)")
+
+
+def test_greek_names_with_a_number_and_powers_of_ten() -> None:
+    assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>" and letters("h1, T1x, me2") == "h1, T1x, me2"
+    assert letters("at 2.197e+16, -1e-05") == "at 2.197 × 10<sup>16</sup>, -10<sup>−5</sup>"
+    assert letters("x2e5 and 1e-9.json") == "x2e5 and 1e-9.json"

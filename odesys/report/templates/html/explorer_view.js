@@ -1,7 +1,7 @@
 // The explorer of a page: sliders, curves, gates, and a link that carries the values.
 function explore(root) {
   const find = (what) => root.querySelector(what), all = (what) => [...root.querySelectorAll(what)];
-  const choice = find("select"), said = find(".said"), strip = find(".strip"), places = find(".panels");
+  const choice = find("select"), said = find(".said"), strip = find(".strip"), box = strip.parentNode, places = find(".panels");
   const inputs = Object.fromEntries(all("input").map((input) => [input.name, input])), names = SLIDERS.map((slider) => slider.name);
   const paper = Object.fromEntries(SLIDERS.map(({ name, value }) => [name, value])), known = {};
   let values = { ...paper };
@@ -10,6 +10,11 @@ function explore(root) {
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     if (text !== undefined) element.textContent = text;
     return element;
+  };
+  const label = (look, name) => {  // G_q1 with its index below the line
+    const [stem, index] = name.split(/_(.*)/), text = make("text", look, stem);
+    if (index) text.append(make("tspan", { class: "index", dy: 3 }, index.replaceAll("_", ",")));
+    return text;
   };
   const round3 = (v) => Number(v.toPrecision(3)), written = (v) => (v === 0 || (abs(v) >= 1e-3 && abs(v) < 1e6) ? String(Number(v.toPrecision(4))) : v.toExponential(2).replace(/\.?0+e/, "e"));
   const protocol = () => PROTOCOLS[choice.selectedIndex];
@@ -79,14 +84,15 @@ function explore(root) {
       return d && Number(d.slice(d.lastIndexOf(" ")));
     };
     if (grey) seen.forEach(([, i]) => draw(grey, i, "grey"));
-    seen.forEach(([label, i], k) => { const y = draw(now, i, `curve c${k % 8}`); if (y !== "") ends.push({ label, k, y }); });
+    seen.forEach(([name, i], k) => { const y = draw(now, i, `curve c${k % 8}`); if (y !== "") ends.push({ name, k, y }); });
     ends.sort((a, b) => a.y - b.y).forEach((e, k) => { if (k) e.y = max(e.y, ends[k - 1].y + 13); });
-    for (let k = ends.length - 1, most = HIGH - LOW + 4; k >= 0; k--, most -= 13) ends[k].y = min(ends[k].y, most);
-    for (const { label, k, y } of ends) svg.append(make("text", { x: WIDE - RIGHT + 5, y: y + 4, class: `end c${k % 8}` }, label));
+    for (let k = ends.length - 1, most = HIGH - LOW - 4; k >= 0; k--, most -= 13) ends[k].y = min(ends[k].y, most);
+    for (const { name, k, y } of ends) svg.append(label({ x: WIDE - RIGHT + 5, y: y + 4, class: `end c${k % 8}` }, name));
     return svg;
   }
   function gates(now, chosen) {
-    const [first, end] = span(now, chosen), rows = {}, wide = max(300, root.clientWidth - 32), at = (t) => min(max(X(t > 0 || !chosen.log ? t : first), left), wide - 4);
+    box.hidden = false;  // it has a width then
+    const [first, end] = span(now, chosen), rows = {}, wide = max(300, box.clientWidth), at = (t) => min(max(X(t > 0 || !chosen.log ? t : first), left), wide - 4);
     const total = new Set(), open = {};
     for (const { code, log, start, t } of now.runs) code.names.forEach((name, i) => {
       total.add(name);
@@ -103,11 +109,11 @@ function explore(root) {
     const shown = Object.keys(rows).filter((name) => open[name]).slice(0, 12);
     const left = min(LEFT + 100, max(LEFT, 7 * max(0, ...shown.map((name) => name.length)) + 8)), X = axis(first, end, left, wide - 4, chosen.log);
     strip.replaceChildren();
-    strip.parentNode.hidden = !shown.length;
+    box.hidden = !shown.length;
     strip.setAttribute("viewBox", `0 0 ${wide} ${18 * shown.length}`);
     find("figcaption").textContent = `gates that switch (${shown.length} of ${total.size}): light open, empty closed, dark sliding`;
     shown.forEach((name, k) => {
-      strip.append(make("text", { x: left - 8, y: 11 + 18 * k, class: "left" }, name));
+      strip.append(label({ x: left - 8, y: 11 + 18 * k, class: "left" }, name));
       for (const { from, to, gate } of rows[name]) if (to > from && gate !== null) strip.append(make("rect", { x: at(from), y: 18 * k, width: max(at(to) - at(from), 1.5), height: 13, class: `gate g${gate}` }));
     });
   }
@@ -115,7 +121,7 @@ function explore(root) {
     const chosen = protocol(), changed = chosen.uses.some((name) => values[name] !== paper[name]), now = run(chosen, values);
     known[chosen.id] ??= run(chosen, paper);
     show();
-    places.replaceChildren(...chosen.panels.map((one) => panel(one, now, changed && known[chosen.id], chosen)));
+    places.replaceChildren(...chosen.panels.map((one) => panel(one, now, changed && known[chosen.id], chosen)), box);
     gates(now, chosen);
     const plural = (n, word, more = "s") => n + " " + word + (n === 1 ? "" : more), count = (kind, ...words) => plural(now.log.filter((e) => e.kind === kind).length, kind, ...words);
     const times = now.log.filter((e) => e.name && (e.kind === "event" || e.kind === "stage")).map((e) => `${e.name} = ${Number(e.time.toPrecision(5))}`);

@@ -85,6 +85,16 @@
   all(".formula[data-tex]").forEach((box) => box.append(copyButton("copy LaTeX", box.dataset.tex)));
   all(".tex pre").forEach((pre) => pre.before(copyButton("copy", pre.textContent)));
 
+  function fit() {  // a formula that is a little wider than its place becomes a little smaller
+    const found = all(".pieces math, .formula math").map((m) => [m, m.closest(".what") || m.closest(".formula, .pieces")]).filter(([m]) => m.clientWidth);
+    found.forEach(([m]) => { m.style.fontSize = ""; });
+    const sizes = found.map(([m, place]) => place.clientWidth / m.getBoundingClientRect().width);
+    found.forEach(([m], k) => { if (sizes[k] < 1) m.style.fontSize = `${(1.1 * Math.max(sizes[k] * 0.98, 0.72)).toFixed(2)}em`; });
+  }
+  addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true);
+  document.fonts.ready.then(fit);
+
   function openTarget() {
     let name = "";
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
