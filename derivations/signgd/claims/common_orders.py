@@ -92,11 +92,11 @@ def vanishing(what: str, order: Order) -> Verdict:
     n, d, kappa = found
     power = n + POWER * d
     text = f"n^({n}) d^({d})" + (f" kappa^{kappa}" if kappa else "")
-    found = decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"})
-    found = found.stating(**in_logarithms(what, order, power, kappa)).stating(
+    answer = decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"})
+    answer = answer.stating(**in_logarithms(what, order, power, kappa)).stating(
         {f"power of n that bounds {what}": (power, "<", 0)}
     )
-    return found.proving(
+    return answer.proving(
         f"{what} is of the order {text} up to logarithms, at most n^({power}) as d >= n^{POWER}", **SIZES
     )
 
