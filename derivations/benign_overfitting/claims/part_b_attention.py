@@ -125,11 +125,14 @@ def invariants(lab: Laboratory) -> Verdict:
         for name, node in zip(flow.matrices[leaf].ravel(), flow.rhs(leaf).ravel(), strict=True)
     }
     states = list(moves)
+    speeds = [sym(f"d_{x.args[0]}") for x in states]
 
     def change(node: Node) -> Node:
-        return graph.add(slope * moves[x] for slope, x in zip(graph.gradient(node, states), states, strict=True))
+        """The chain rule, with a symbol for the speed of each state."""
+        return graph.add(slope * speed for slope, speed in zip(graph.gradient(node, states), speeds, strict=True))
 
-    return equal({"I1": (change(i1), ZERO), "I2": (change(i2), ZERO)})
+    derived = dict(zip(speeds, moves.values(), strict=True))
+    return equal({"I1": (change(i1), ZERO), "I2": (change(i2), ZERO)}, given=derived)
 
 
 @book.claim(

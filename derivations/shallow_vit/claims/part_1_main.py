@@ -34,7 +34,7 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
     """At T of (10) the output has hardly moved from its start; what holds is eta T = Theta(1), over a decade and 20 starts."""
     sentence = (
         "for every c and eta to 0 (all hypotheses hold), after T = c eta^(-3/5)/alpha_* steps each output has moved by "
-        "O(eta^(2/5)) from its start; there F has margin 1 with probability at most 1/2, as a and -a are alike"
+        "O(eta^(2/5)) from its start; there y F is at least 1 with probability at most 1/2, as a and -a are alike"
     )
     right = over_steps(lab, "steps", "the number of steps to zero loss", frozen).order("eta", -1, "Theta", "zero")
     return (

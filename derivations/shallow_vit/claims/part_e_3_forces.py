@@ -128,7 +128,7 @@ def growth_rate(lab: Laboratory) -> Verdict:
 def zero_loss(lab: Laboratory) -> Verdict:
     """Two samples that differ in one token have no margin 1 on both; samples with the same fractions have, in runs."""
     sentence = (
-        f"{PAIR}: for all large k no network of T steps has margin 1 on both; they are in one training set with probability at "
+        f"{PAIR}: for all large k no network of T steps has y F at least 1 on both; they are in one training set with probability at "
         "least 1 - 2 (1 - p/2)^N, against (74)-(76), and in the law, against (77)"
     )
     reached = in_every_run(lab, "all training margins are reached", lambda x: x["reached"] == 1)

@@ -112,9 +112,8 @@ def merged_attention(lab: Laboratory) -> Verdict:
         | entry_pairs(rates["O"], gradient_o(t, False), "W_O")
         | entry_pairs(rates["V"], gradient_v(t, False), "W_V")
     )
-    exact = equal(rows, positive=POSITIVE) & identity(
-        {f"query {k + 1}": graph.add(rates["S"][:, k]) for k in range(3)}, positive=POSITIVE
-    )
+    sums = {f"query {k + 1}": (graph.add(rates["S"][:2, k]), -rates["S"][2, k]) for k in range(3)}
+    exact = equal(rows, positive=POSITIVE) & equal(sums, positive=POSITIVE)
     try:
         system = for_every_number(lab, "merged")
     except (SymmetryError, EquationError) as error:

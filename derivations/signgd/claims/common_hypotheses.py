@@ -65,7 +65,7 @@ disjoint = taken(
 )
 after_stage_one = taken("w_i > 0, from Stage I on", r"\langle v,y_i\xi_i\rangle>\langle v,\mu\rangle")
 
-#: by Lemma C.7 beta_mu is at most 2 log^1/2 sigma_0 |mu|, and by Lemma C.8 beta_xi at least sigma_0 sigma_p s^1/2 / 4
+#: by Lemma C.7 beta_mu is at most 2 log^(1/2) sigma_0 |mu|, and by Lemma C.8 beta_xi at least sigma_0 sigma_p s^(1/2) / 4
 large_noise = at_least(
     "beta_xi >= 2 beta_mu, by Lemmas C.7 and C.8",
     r"\beta_\xi\ge2\beta_\mu",

@@ -95,17 +95,18 @@ def vanishing(what: str, order: Order, logarithms: Verdict | None = None) -> Ver
         return decided(False, {what: "Condition 3.1 gives no bound"})
     n, d, kappa = found
     power = n + POWER * d
-    text = f"n^({n}) d^({d})" + (f" kappa^{kappa}" if kappa else "")
+    powers = (("n", n), ("d", d), ("kappa", kappa))
+    text = " ".join(name if by == 1 else f"{name}^({by})" for name, by in powers if by) or "1"
     if d <= 0 and power == 0 and kappa > 0 and logarithms is not None:
         return logarithms.proving(
-            f"{what} is at most a constant times {text}, logarithms included, and kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
+            f"{what} is at most a constant times {text}, logarithms included, and kappa = sigma_0 sigma_p s m_k^(1/2) tends to 0",
             **SIZES,
         )
-    found = decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"})
-    found = found.stating(**in_logarithms(what, order, power, kappa)).stating(
+    answer = decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"})
+    answer = answer.stating(**in_logarithms(what, order, power, kappa)).stating(
         {f"power of n that bounds {what}": (power, "<", 0)}
     )
-    return found.proving(
+    return answer.proving(
         f"{what} is of the order {text} up to logarithms, at most n^({power}) as d >= n^{POWER}", **SIZES
     )
 

@@ -52,11 +52,11 @@ TRIED_FOR = {  # by claim, where more is known than the file says
 }
 
 PRINTED = ("none", "the printed bounds, or signs, themselves; a time is known to a step of the integrator, 2 percent")
-LEVEL = "o(1): more than the o(1) of the path, sigma_0 sigma_p s m_k^1/2, which is (log d)^(-5/4), at most 0.004"
+LEVEL = "o(1): more than the o(1) of the path, sigma_0 sigma_p s m_k^(1/2), which is (log d)^(-5/4), at most 0.004"
 SMALL = LEVEL + "; its median at the last size also has to be below that at the first"
 ATTENDS = (
     0.5,
-    "-log s_11 over log^2(sigma_p s), to leading order (2/pi)^1/2 = 0.8, and -log s_21 over sigma_p s log^2(sigma_p s), 2/pi = 0.64",
+    "-log s_11 over log^2(sigma_p s), to leading order (2/pi)^(1/2) = 0.8, and -log s_21 over sigma_p s log^2(sigma_p s), 2/pi = 0.64",
 )
 EARLIER = ("runs at other sizes",)
 THETA = (THETA_C, "theta_c, a small constant of the paper; smaller ones need a larger power of n in d", EARLIER)

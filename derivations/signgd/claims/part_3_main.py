@@ -144,7 +144,7 @@ def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     more = always_positive({"28 times": 28 * (twelve + m + small) - (twelve + 9 * n + small)}, names[:3], ("z",))
     first = at_most(100 * flint.arb(20).sqrt(), ball(448), what="50 sqrt2 * 2 * sqrt10 against C_1")
     third = at_most(3 * flint.arb(56).sqrt(), ball(23), what="3 * sqrt2 * sqrt28 against C_2")
-    step = "beta_xi <= 2 log(12 max(m_k, m_v) n/delta)^1/2 sigma_0 sigma_p s^1/2, beta_mu <= (2 log(12 max(m_k, m_v)/delta))^1/2 sigma_0 |mu|"
+    step = "beta_xi <= 2 log(12 max(m_k, m_v) n/delta)^(1/2) sigma_0 sigma_p s^(1/2), beta_mu <= (2 log(12 max(m_k, m_v)/delta))^(1/2) sigma_0 |mu|"
     return {
         "T_1 << T_2": vanishing("T_1/T_2", T_1 / T_2),
         "T_2 < T_2^+": (ten & first).proving(step).with_constants(C_1="448 is large enough"),
@@ -167,9 +167,9 @@ def _long_before(lab: Laboratory) -> Verdict:
         (3 * flint.arb(2).sqrt()).log(), ball(Fraction(3, 2))
     )
     last = (logs & numbers).proving(
-        "T_3^+ over (34) is C_2 kappa (log(12 m_k/delta) / log(sigma_p s / (3 sqrt2 n)))^1/2 up to a constant",
-        "m_k <= n^1/4, delta = n^(-1/3) and sigma_p s / n >= d^1/4 >= n^9/4: the quotient of the logarithms is at most 2, and "
-        "kappa = sigma_0 sigma_p s m_k^1/2 tends to 0",
+        "T_3^+ over (34) is C_2 kappa (log(12 m_k/delta) / log(sigma_p s / (3 sqrt2 n)))^(1/2) up to a constant",
+        "m_k <= n^(1/4), delta = n^(-1/3) and sigma_p s / n >= d^(1/4) >= n^9/4: the quotient of the logarithms is at most 2, and "
+        "kappa = sigma_0 sigma_p s m_k^(1/2) tends to 0",
     )
     return given(last, "Eq. (34) of Lemma E.21").assuming("delta = n^(-1/3), as in Theorem 3.2")
 
@@ -261,7 +261,7 @@ on_path(
 
 
 def _attends(record: Record, name: str) -> Verdict:
-    """-log s from T_attn on: to leading order (2/pi)^1/2 log^2(sigma_p s) for s_11 and 2/pi sigma_p s log^2(sigma_p s) for s_21."""
+    """-log s from T_attn on: to leading order (2/pi)^(1/2) log^2(sigma_p s) for s_11 and 2/pi sigma_p s log^2(sigma_p s) for s_21."""
     logits, ratio = getattr(record.seen, f"z{name[1:]}"), record.case.strength / record.case.mu
     what, scale = {"s11": ("log^2(sigma_p s)", 1.0), "s21": ("sigma_p s log^2(sigma_p s)", ratio)}[name]
     found = np.logaddexp(0, -logits[later(record, record.formal.T_attn)]) / (scale * log(ratio) ** 2)

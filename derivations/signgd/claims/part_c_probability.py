@@ -53,7 +53,7 @@ def small_sets(largest: int) -> Iterable[tuple[int, int, int]]:
     kind="probability",
     hypotheses=[
         at_least(
-            "s >= d^1/2 n^-2",
+            "s >= d^(1/2) n^-2",
             r"s=\Omega(d^{1/2}n^{-2})",
             lambda p: p["s"] * p["n"] ** 2,
             lambda p: float(p["d"]) ** 0.5,
@@ -74,7 +74,9 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     with flint.ctx.workprec(300):
         n, d, s = (ball(int(point[x])) for x in "nds")
         meeting = 1 - (-s * s * n * (n - 1) / (2 * (d - 1))).exp()
-        says = "at m_k = 240, n = m_k^4, d = n^9, s = 2 d^1/2 n^-2 the probability that some supports meet, times n^2,"
+        says = (
+            "at m_k = 240, n = m_k^4, d = n^9, s = 2 d^(1/2) n^-2 the probability that some supports meet, times n^2,"
+        )
         printed = at_most(meeting * n * n, ball(1), says, point)
 
     def product_bound(case: tuple[int, int, int]) -> bool:
@@ -93,7 +95,7 @@ def disjoint_supports(lab: Laboratory) -> Verdict:
     right = enumerate_all(small_sets(60), union_bound, "triples (n, d, s)") & always_positive(
         {"gap": gap}, (), ("e", "f")
     )
-    fixed = right.with_constants(s="s <= d^1/2 n^-2 (constant 1, even sqrt 2 for large n)")
+    fixed = right.with_constants(s="s <= d^(1/2) n^-2 (constant 1, even sqrt 2 for large n)")
     return printed.correcting(
         r"s\le d^{1/2}n^{-2}\Rightarrow P\ge1-\binom n2\tfrac{s^2}{d-1}\ge1-n^{-2}",
         fixed,
@@ -135,7 +137,7 @@ def misses_signal(lab: Laboratory) -> dict[str, Verdict]:
         "linear": always_positive({"e^x - 1 - x, second derivative": graph.exp(sym("x"))}, ("x",)).proving(
             "1 - e^-x <= x: both vanish at 0 and the difference is convex"
         ),
-        "order": order.proving("with C = s n^2 / d^1/2, which the hypothesis bounds, 2 n s / d = 2 C / (n d^1/2)"),
+        "order": order.proving("with C = s n^2 / d^(1/2), which the hypothesis bounds, 2 n s / d = 2 C / (n d^(1/2))"),
     }
 
 

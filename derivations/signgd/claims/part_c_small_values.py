@@ -223,7 +223,7 @@ def exceeds_signal(lab: Laboratory) -> Verdict:
     uses=["C.4", "C.9"],
     repairs=["C.8", "Eq.2-3", "C.10"],
     statement=r"\beta_\mu,\beta_\xi\ \text{with}\ \max(m_k,m_v)n\ \text{in the logarithms},\ \max_s|q_{si}^{(0)}|\ge\tfrac14\sigma_0\sigma_p\sqrt s\ \forall i,\ |q_{si}^{(0)}|,|k_{si}^{(0)}|\ge2\beta_\mu\ \forall s,i",
-    reading="what is used of Lemmas C.8 and C.10: m_k >= 1.05 log(8n/delta), delta = n^(-1/3), m_k = O(n^1/4), log m_v below a power of n",
+    reading="what is used of Lemmas C.8 and C.10: m_k >= 1.05 log(8n/delta), delta = n^(-1/3), m_k = O(n^(1/4)), log m_v below a power of n",
 )
 def starts(lab: Laboratory) -> Verdict:
     """Union bounds with all rows, lower bounds for all samples, and room in the bound of Lemma C.10."""
@@ -232,7 +232,7 @@ def starts(lab: Laboratory) -> Verdict:
         upper_bounds(lab, name, squares, rows, ("2 log(12 m/delta)", "4 log(12 m n/delta)"))
         for name, rows in (("q", 1), ("k", 1), ("row", 2))
     ]
-    # sigma_p^2 s >= c m_k^2 n^2 log / delta^2, with sigma_p^2 s of order n^4, m_k^2 = n^1/2 and delta^-2 = n^2/3
+    # sigma_p^2 s >= c m_k^2 n^2 log / delta^2, with sigma_p^2 s of order n^4, m_k^2 = n^(1/2) and delta^-2 = n^2/3
     room = vanishing(
         "the bound of Lemma C.10 over sigma_p^2 s", (M_K * N * N ** Fraction(1, 3)) ** 2 / (SIGMA_P**2 * S)
     )
@@ -340,7 +340,7 @@ def width_needed(lab: Laboratory) -> Verdict:
             order.append(needed / ((64 / flint.arb.pi()) ** 2 * (m * n / delta) ** 4))
     # -log(1 - x) >= x, so what is needed is never more; and it is hardly less
     kept = at_most(max(order, key=lambda x: float(x.mid())), ball(1)) & at_most(ball(Fraction(99, 100)), order[0])
-    # Lemma C.12 with delta = n^(-1/3), m_k = O(n^1/4): n^3 (m_k/delta)^3 over s = d^1/2 n^-2, for d = n^14
+    # Lemma C.12 with delta = n^(-1/3), m_k = O(n^(1/4)): n^3 (m_k/delta)^3 over s = d^(1/2) n^-2, for d = n^14
     other = vanishing(
         "what Lemma C.12 needs over s, for d = n^14", (N * M_K * N ** Fraction(1, 3)) ** 3 / (N**14) ** HALF * N**2
     )
@@ -546,7 +546,7 @@ def all_pairs() -> Verdict:
     return decided(all(power < 0 for power in powers.values()), {name: str(p) for name, p in powers.items()}).proving(
         "C.3 to C.8 and C.10 to C.13 fail with at most delta each, C.1 (corrected) with n^-2",
         "C.14 for m_k n pairs fails with at most m_k n / (pi Lambda)",
-        "Lambda = Omega(d^1/4 n) by conditions 1 and 2, m_k = O(n^1/4) by condition 4",
+        "Lambda = Omega(d^(1/4) n) by conditions 1 and 2, m_k = O(n^(1/4)) by condition 4",
         "so the quotient by n d^-1/5 is O(n^-3/4 d^-1/20), which is below 1 for large d",
         n=EVERY,
         m_k=EVERY,

@@ -171,14 +171,18 @@ def _negative_sums(found: Verdict, word: str) -> Verdict:
 )
 def overview_orders(lab: Laboratory) -> dict[str, Verdict]:
     """T_2 over sigma_0 s^(-1/2) / eta is at least 50 sqrt2/4 n."""
-    least = at_most(ball(17), 50 * flint.arb(2).sqrt() / 4, what="beta_xi is at least sigma_0 sigma_p s^1/2 / 4 (C.8)")
+    least = at_most(
+        ball(17), 50 * flint.arb(2).sqrt() / 4, what="beta_xi is at least sigma_0 sigma_p s^(1/2) / 4 (C.8)"
+    )
     point = inside_point()
     n = short(ball(int(point["n"])))
     sentence = (
         f"at n = {n:.4g} (all of Condition 3.1 holds) the left side over sigma_0 s^-1/2 / eta is at least 17 n, and log d is "
         f"{log(point['d']):.4g}"
     )
-    fixed = settled(least, "beta_xi over sigma_0 sigma_p s^1/2 is between 1/4 and 2 log(12 max(m_k, m_v) n/delta)^1/2")
+    fixed = settled(
+        least, "beta_xi over sigma_0 sigma_p s^(1/2) is between 1/4 and 2 log(12 max(m_k, m_v) n/delta)^(1/2)"
+    )
     printed = refuted(Witness(sentence, point), least.evidence).correcting(
         r"\tilde\Theta(n\sigma_0s^{-1/2}\eta^{-1})", fixed, "the factor n of the definitions is no logarithm"
     )
@@ -187,7 +191,7 @@ def overview_orders(lab: Laboratory) -> dict[str, Verdict]:
 
 
 def start_logarithm() -> Verdict:
-    """log(12 m/delta)^1/2 of beta_mu over log(sigma_p s) of T_4 is bounded: m <= n^9, delta = n^(-j), sigma_p s >= d^1/4 n."""
+    """log(12 m/delta)^(1/2) of beta_mu over log(sigma_p s) of T_4 is bounded: m <= n^9, delta = n^(-j), sigma_p s >= d^(1/4) n."""
     L, j = Fraction(2, 3) + sym("x"), sym("j")  # log n, for n >= 2
     strength = (Fraction(POWER, 4) + 1) * L
     less = always_positive(
@@ -197,7 +201,7 @@ def start_logarithm() -> Verdict:
     )
     numbers = at_most(ball(12).log(), ball(Fraction(5, 2))) & at_most(ball(Fraction(2, 3)), ball(2).log())
     return (less & numbers).proving(
-        "log(12 max(m_k, m_v)/delta)^1/2 of beta_mu is at most that logarithm, and it at most 4 + j times log(sigma_p s) of T_4, for "
+        "log(12 max(m_k, m_v)/delta)^(1/2) of beta_mu is at most that logarithm, and it at most 4 + j times log(sigma_p s) of T_4, for "
         "delta = n^(-j)"
     )
 

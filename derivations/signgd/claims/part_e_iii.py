@@ -77,11 +77,11 @@ def weights(lab: Laboratory) -> Verdict:
     N, S, d, x = sym("n"), sym("S"), sym("delta"), sym("x")
     law = identity({"worst": (N + S) / 2 * (1 - d) - (N - S) / 2 * (1 + d) - (S - N * d)})
     negative = always_positive(
-        {"n^1/2 - 1": (1 + x) ** 2 / (1 + x) - 1}, ("x",)
+        {"n^(1/2) - 1": (1 + x) ** 2 / (1 + x) - 1}, ("x",)
     )  # S = 1, n = (1 + x)^2, delta = n^(-1/2)
     sentence = (
         "votes (n+1)/2 to (n-1)/2 with weights 1 - n^(-1/2) for the majority and 1 + n^(-1/2) for the minority, n odd: the weighted "
-        "sum is 1 - n^1/2, negative for every n >= 3, and the vote is 1"
+        "sum is 1 - n^(1/2), negative for every n >= 3, and the vote is 1"
     )
     votes = {"weighted vote": ((N + S) / 2 * (1 - d) - (N - S) / 2 * (1 + d), "<", 0)}
     at = {N: (1 + x) ** 2, S: 1, d: 1 / (1 + x)}

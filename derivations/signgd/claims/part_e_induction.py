@@ -119,5 +119,5 @@ def sum_of_products(lab: Laboratory) -> Verdict:
     e = 1 / (1 + sym("x"))
     squares = always_positive({"above": 3 * e - (2 * e + e * e), "below": 3 * e - (2 * e - e * e)}, ("x",))
     return (noise_linear(lab) & total & squares).proving(
-        "every product is (1 +- e)^2 times the square of t eta (2/pi)^1/2 sigma_p s, by A(t) and F(t)"
+        "every product is (1 +- e)^2 times the square of t eta (2/pi)^(1/2) sigma_p s, by A(t) and F(t)"
     )

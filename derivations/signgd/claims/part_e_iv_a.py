@@ -262,7 +262,7 @@ def decay(lab: Laboratory) -> dict[str, Verdict]:
         printed = undecided(f"exponents at T_3: {exponents}")
     else:
         sentence = (
-            f"along n = m_k^4, d = n^9, sigma_0 sigma_p s m_k^1/2 = 0.05 log 240^4/log n, at t = T_3 the exponent m_k t^2 eta^2 sigma_p^2 s^2 "
+            f"along n = m_k^4, d = n^9, sigma_0 sigma_p s m_k^(1/2) = 0.05 log 240^4/log n, at t = T_3 the exponent m_k t^2 eta^2 sigma_p^2 s^2 "
             f"is at most {exponents[0]:.3g} at m_k = 240, {exponents[-1]:.3g} at m_k = 10^8, and tends to 0, so the right side to 1; "
             "s_21 tends to 1/2"
         )

@@ -157,7 +157,7 @@ on_path(
 def hidden_requirement(lab: Laboratory) -> Verdict:
     """In logarithms for every n, power and e; and in balls inside the condition at theta_c = 1/20."""
     a, b, x, N, D, r = (sym(name) for name in ("a", "b", "x", "N", "D", "r"))
-    e = 1 / (D * (1 + r))  # logarithms: a of 9 (2/pi)^1/2, b of 3 sqrt2, N of n; sigma_p s = n^D and e <= 1/D
+    e = 1 / (D * (1 + r))  # logarithms: a of 9 (2/pi)^(1/2), b of 3 sqrt2, N of n; sigma_p s = n^D and e <= 1/D
     too_small = always_positive({"log of 9 left side": a + (1 + e) * (b + N) - e * D * N}, ("a", "b", "N", "D"), ("r",))
     y = sym("y")  # e, with log sigma_p s = (a + (1 + e)(b + N))/e + x
     enough = identity({"log of 9 left side": a + (1 + y) * (b + N) - y * ((a + (1 + y) * (b + N)) / y + x) + y * x})

@@ -71,7 +71,7 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     t = 2 * T + 2 * c * T / err + u
     below = always_positive({"bound - key": (2 * T - t) * (1 - err) - (2 * (1 + c) * T - t)}, ("T", "theta", "e", "u"))
     sentence = (
-        "a key that moves back from (1 + theta_c) T_4^- on (Lemma 4.6), with |xi_i|_1 = (2/pi)^1/2 sigma_p s, is below the printed "
+        "a key that moves back from (1 + theta_c) T_4^- on (Lemma 4.6), with |xi_i|_1 = (2/pi)^(1/2) sigma_p s, is below the printed "
         "bound with the error e at every t > 2 T_4^- (1 + theta_c / e)"
     )
     printed = (

@@ -293,7 +293,7 @@ def logit_grows(lab: Laboratory) -> Verdict:
     """Positivity for all theta <= 1/4 and 1/2 - p = C m_k^(-1/2) <= 1/20, and the sharp threshold."""
     th = num(Fraction(1, 4)) / (1 + sym("u"))  # theta in (0, 1/4)
     p = num(Fraction(9, 20)) + num(Fraction(11, 20)) * sym("x") / (1 + sym("x"))
-    c = num(Fraction(1, 2)) - p  # O(m_k^1/2) is c m_k times 2 or 3
+    c = num(Fraction(1, 2)) - p  # O(m_k^(1/2)) is c m_k times 2 or 3
     t, later = 2 - th + sym("r"), 2 + 3 * th + sym("r")  # over T_4^-
     step, error = 1 / (1 + sym("h")), num(Fraction(1, 50)) / (1 + sym("y"))  # a step over T_4^-, and o(1)
 
@@ -531,5 +531,5 @@ def scale_remark(lab: Laboratory) -> Verdict:
         return exact
     return untested(
         "the remark does not say which sigma_p: the bound of condition 3 over d^-1/2 is m_k^-1/2 at sigma_p = n^2 and "
-        "d^1/4 n^-1 m_k^-1/2 at the smallest sigma_p"
+        "d^(1/4) n^-1 m_k^-1/2 at the smallest sigma_p"
     )

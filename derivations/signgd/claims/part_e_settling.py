@@ -53,7 +53,7 @@ TINY = Fraction(1, 1000)  # what tends to zero, for sizes that are large enough
 
 #: condition 5 has a small enough eta: the smallest of m_k n differences at the start is many steps
 fine_steps = at_least(
-    "sigma_0 >= n^2 eta s^1/2",
+    "sigma_0 >= n^2 eta s^(1/2)",
     r"\eta\ \text{small enough (condition 5):}\ n^2\eta\sqrt s\le\sigma_0",
     lambda p: p["sigma_0"],
     lambda p: float(p["n"]) ** 2 * p["eta"] * sqrt(p["s"]),
@@ -79,13 +79,13 @@ wide_values = at_least(
 )
 
 EVENTS = (
-    "on the events of Lemma C.4 (corrected) and Beyond.starts, that no |v_i| starts above 2 2^1/2 beta_xi m_v^(-1/2), and that no pair has "
+    "on the events of Lemma C.4 (corrected) and Beyond.starts, that no |v_i| starts above 2 2^(1/2) beta_xi m_v^(-1/2), and that no pair has "
     "||q_i + q_mu| - |k_i - k_mu|| below M = 12 T_2' eta |mu| + 32 (e + eta sigma_p s) at the start, e the largest |a_i/b_i - 1| |q_mu| up to T_2^+",
     "the first two are those of Appendix C, of probability 1 - O(delta)",
 )
 DECIDED = (
     "q_i + q_mu and k_i - k_mu are independent Gaussians of variance at least sigma_0^2 |xi_i|^2, and ||x| - |y|| < M asks for |x - y| < M "
-    "or |x + y| < M: the chance of a pair is at most 2 M / (pi^1/2 sigma_0 |xi_i|), and there are m_k n pairs"
+    "or |x + y| < M: the chance of a pair is at most 2 M / (pi^(1/2) sigma_0 |xi_i|), and there are m_k n pairs"
 )
 VALUE_STARTS = (
     "v_i is Gaussian with variance 2 sigma_0^2 |xi_i|^2 / m_v at the start, and each of the N = 2 (m_k + m_v) n entries of beta_xi with sigma_0^2 |xi_i|^2",
@@ -134,7 +134,7 @@ def as_settled(lab: Laboratory) -> Verdict:
 
 
 def apart(lab: Laboratory) -> Verdict:
-    """The chance that one of m_k n pairs has a difference below M, times n^1/2: its three parts over sigma_0 sigma_p s^1/2."""
+    """The chance that one of m_k n pairs has a difference below M, times n^(1/2): its three parts over sigma_0 sigma_p s^(1/2)."""
     variance = lab.variances()
     spread = variance["q_xi"] + variance["k_xi"]  # of x - y and x + y, over sigma_0^2 |xi_i|^2
     # two intervals of length 2 M, and densities of at most (2 pi spread)^(-1/2): pi times the square of their sum over M is 4
@@ -144,11 +144,11 @@ def apart(lab: Laboratory) -> Verdict:
     return (
         constant
         & law
-        & vanishing("m_k n^3/2 T_2' eta |mu| over sigma_0 sigma_p s^1/2", many * T_2_PRIME * ETA / BETA_XI)
+        & vanishing("m_k n^(3/2) T_2' eta |mu| over sigma_0 sigma_p s^(1/2)", many * T_2_PRIME * ETA / BETA_XI)
         & vanishing(
-            "m_k n^3/2 e over sigma_0 sigma_p s^1/2, e at most the square of a logit times beta_mu", many * LOGIT**2 * BETA_MU / BETA_XI
+            "m_k n^(3/2) e over sigma_0 sigma_p s^(1/2), e at most the square of a logit times beta_mu", many * LOGIT**2 * BETA_MU / BETA_XI
         )
-        & vanishing("m_k n^3/2 eta sigma_p s over sigma_0 sigma_p s^1/2", many * STEP / BETA_XI)
+        & vanishing("m_k n^(3/2) eta sigma_p s over sigma_0 sigma_p s^(1/2)", many * STEP / BETA_XI)
     ).proving(DECIDED)  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def fourth_power(constant: int = 17) -> Verdict:
     """P(|Z| > 2 x) <= 17 x^3 P(|Z| > x)^4 for x >= 1, by Mills' bounds x/(1 + x^2) < P(|Z| > x)/(2 phi(x)) < 1/x."""
     x = 1 + sym("y")
     exponents = identity({"exponents": (2 * sym("x")) ** 2 / 2 - 4 * (sym("x") ** 2 / 2)})
-    # (pi/2)^3/2 (1 + x^2)^4 / (2 x^5), and (1 + x^2)^4 < 17 x^8
+    # (pi/2)^(3/2) (1 + x^2)^4 / (2 x^5), and (1 + x^2)^4 < 17 x^8
     powers = always_positive({"17 x^8 - (1 + x^2)^4": constant * x**8 - (1 + x**2) ** 4}, (), ("y",))
     factor = at_most((flint.arb.pi() / 2) ** ball(Fraction(3, 2)) / 2, ball(1), what="17 of Mills' bounds, over 17")
     return exponents & powers & factor
@@ -219,7 +219,7 @@ def turning(lab: Laboratory) -> Verdict:
 
 
 def settling_time(speed: Node, root_width: Node) -> Node:
-    """An upper bound of the time at which a pair has settled, in units of T_2'; m_v^1/2 and |xi_i|_1 / (sigma_p s) are given."""
+    """An upper bound of the time at which a pair has settled, in units of T_2'; m_v^(1/2) and |xi_i|_1 / (sigma_p s) are given."""
     stage_one = 2 * TURN * 2 * num(root_two_high) / root_width  # T_1 = 2 sqrt2 T_2' m_v^(-1/2)
     beta = num(1 / root_two_low)  # beta_xi, in units of T_2' eta sigma_p s
     return stage_one + beta * (1 + 3 * TINY) / speed + 2 * TINY
@@ -302,7 +302,7 @@ def durations(lab: Laboratory) -> dict[str, Verdict]:
     speed = num(Fraction(79, 100)) + x
     sharp = always_positive({"T_2' - time": 1 - settling_time(speed, 39 + y)}, (), ("x", "y"))
     norm = at_most(ball(Fraction(79, 100)), (2 / flint.arb.pi()).sqrt(), what="|xi_i|_1 / (sigma_p s), Lemma C.4")
-    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^1/2, s^(-1/2)", ONE / S**HALF)
+    near = vanishing("|xi_i|_1 / (sigma_p s) minus (2/pi)^(1/2), s^(-1/2)", ONE / S**HALF)
     done = (settling(lab) & sharp & norm & near).proving(
         "T^3 is the first time of (16), (17), (18) together and a settled pair has all three; T^2 is at most T^3"
     )

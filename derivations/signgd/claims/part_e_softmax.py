@@ -58,7 +58,7 @@ from .part_d_recursion import mean_value_moves, pair_moves
     uses=["Eq.27-28", "C.13"],
     expect="fails",
     statement=r"s_{i,11}^{(t)}=\tfrac12\pm o(1)\ \forall t\le T_4,\quad s_{i,21}^{(t)}=\tfrac12\pm o(1)\ \forall t\le T_3^+",
-    reading="for every start with sigma_0 = o(1/(sigma_p s m_k^1/2)), as printed; the bound of the proof is log(12 m_k/delta) kappa^2, which need not tend to 0",
+    reading="for every start with sigma_0 = o(1/(sigma_p s m_k^(1/2))), as printed; the bound of the proof is log(12 m_k/delta) kappa^2, which need not tend to 0",
 )
 def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
     """Logits are at most 2 m_k times squares of sizes; the noise logit at T_3^+ is that large."""
@@ -70,7 +70,7 @@ def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
         lambda p: (log(12 * p["m_k"]) + log(p["n"]) / 3) / 6,
         "n",
         "T_3^+",
-        "-log s_21 over C_2^2, which is at least log(12 m_k/delta)/6 times the square of sigma_0 sigma_p s m_k^1/2, delta = n^-1/3,",
+        "-log s_21 over C_2^2, which is at least log(12 m_k/delta)/6 times the square of sigma_0 sigma_p s m_k^(1/2), delta = n^-1/3,",
     )
     return {
         "s_11": (moves & first).proving(MOVES, QUARTER),
@@ -81,12 +81,12 @@ def softmax_before(lab: Laboratory) -> dict[str, Verdict]:
 LOGARITHM = (
     r"s_{i,21}^{(t)}=\tfrac12\pm o(1)\ \text{for}\ \sigma_0=o(\sigma_p^{-1}s^{-1}(m_k\log(12m_k/\delta))^{-1/2})"
 )
-PAYS = "T_3^+ has log(12 m_k/delta)^1/2, which the condition on sigma_0 has to pay for"
+PAYS = "T_3^+ has log(12 m_k/delta)^(1/2), which the condition on sigma_0 has to pay for"
 WIDTHS = (240, 10**4, 10**6, 10**8)  # m_k of a path inside Condition 3.1: n = m_k^4, d = n^9
 
 
 def slow_starts(letter: str) -> list[dict[str, float]]:
-    """Points of the path with kappa = sigma_0 sigma_p s m_k^1/2 = 0.05 (log x_0 / log x)^(1/4), x = n or m_k, x_0 its start."""
+    """Points of the path with kappa = sigma_0 sigma_p s m_k^(1/2) = 0.05 (log x_0 / log x)^(1/4), x = n or m_k, x_0 its start."""
     points = [inside_point(m_k) for m_k in WIDTHS]
     return [
         {**p, "sigma_0": p["sigma_0"] * (log(points[0][letter]) / log(p[letter])) ** 0.25} for p in points
@@ -97,7 +97,7 @@ SHARE = (
     "take a sample with v_i > v_mu at the start, so for ever, as v_i - v_mu grows (Eq. (14), (15)): given v_mu samples are "
     "independent with a probability that tends to 1/2, so one of n has it",
     "at least 2/5 of its m_k independent pairs start with one sign and both sizes above 4 beta_mu (Hoeffding): the probability tends "
-    "to 1/2, as beta_mu over sigma_0 sigma_p s^1/2 is of the order n^-2",
+    "to 1/2, as beta_mu over sigma_0 sigma_p s^(1/2) is of the order n^-2",
     "if softmax outputs stay near 1/2, a_i < 2 b_i; then such a pair moves outwards in every step, so that both sizes are above "
     "t eta |xi_i|_1 >= t eta sigma_p s / sqrt2",
     "of any other pair: with opposite signs and sizes above 2 |q_mu| and |k_mu| both shrink, else one size is at most 2 (beta_mu + t "
@@ -112,11 +112,11 @@ def one_sign_grows(lab: Laboratory) -> Verdict:
     B, m, t, x = sym("B"), sym("m"), sym("t"), sym("x")  # beta_mu, eta |mu|, and |xi_i|_1 = (2 + x)|mu| at least
     stays = always_positive({"noise - 2 signal": 4 * B + t * (2 + x) * m - 2 * (B + t * m)}, ("B", "m"), ("t", "x"))
     small = (
-        vanishing("4 beta_mu over sigma_0 sigma_p s^1/2", BETA_MU / BETA_XI)
+        vanishing("4 beta_mu over sigma_0 sigma_p s^(1/2)", BETA_MU / BETA_XI)
         & vanishing("beta_xi over T_3 eta sigma_p s", BETA_XI / (T_3 * STEP))
         & vanishing("(beta_mu + T_3 eta |mu|) over T_3 eta sigma_p s", BETA_MU / (T_3 * STEP))
         & vanishing(
-            "one step over T_3, for eta = 1/d and sigma_0 sigma_p s m_k^1/2, sigma_p at their bounds",
+            "one step over T_3, for eta = 1/d and sigma_0 sigma_p s m_k^(1/2), sigma_p at their bounds",
             LEAST_SIGMA_P * S * M_K**HALF / D,
         )
     )
@@ -141,9 +141,9 @@ def _not_half(
         return undecided(f"the logit does not grow: {logits}")
     sentence = (
         (
-            f"along n = m_k^4, d = n^9, sigma_0 sigma_p s m_k^1/2 = 0.05 (log {letter}_0/log {letter})^(1/4), which tends to 0, if s_21 "
+            f"along n = m_k^4, d = n^9, sigma_0 sigma_p s m_k^(1/2) = 0.05 (log {letter}_0/log {letter})^(1/4), which tends to 0, if s_21 "
             f"stayed near 1/2 then at {time} {what} would be {logits[0]:.4g} at m_k = 240, {logits[-1]:.4g} at m_k = 10^8, and grow like "
-            f"(log {letter})^1/2"
+            f"(log {letter})^(1/2)"
         )
         .replace("m_k_0", "240")
         .replace("n_0", "240^4")
@@ -152,7 +152,7 @@ def _not_half(
 
 
 def half_with_logarithm(lab: Laboratory) -> Verdict:
-    """|q|, |k| <= 2 C_2 log^1/2 sigma_0 sigma_p s up to T_3^+: the logit is at most 8 C_2^2 log kappa^2."""
+    """|q|, |k| <= 2 C_2 log^(1/2) sigma_0 sigma_p s up to T_3^+: the logit is at most 8 C_2^2 log kappa^2."""
     moves, U, e = constant_moves(lab), sym("U"), sym("e")
     size = always_positive({"2 U - (start + U)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
     start = vanishing("the start of noise over T_3^+ eta sigma_p s", BETA_XI / (T_3 * STEP))
@@ -161,7 +161,7 @@ def half_with_logarithm(lab: Laboratory) -> Verdict:
         .arguing(OVER_STEPS)
         .proving(
             MOVES,
-            "up to T_3^+ noise is at most 2 C_2 log(12 m_k/delta)^1/2 sigma_0 sigma_p s",
+            "up to T_3^+ noise is at most 2 C_2 log(12 m_k/delta)^(1/2) sigma_0 sigma_p s",
             "a noise logit is at most 2 m_k times its square, 8 C_2^2 log(12 m_k/delta) kappa^2",
             QUARTER,
         )
@@ -213,18 +213,18 @@ def half_in_stage_two(lab: Laboratory) -> Verdict:
     uses=["E.14"],
     expect="fails",
     statement=r"t\in[T_2,T_3]:\ s_{i,11}^{(t)}=\tfrac12\pm o(1),\ s_{i,21}^{(t)}=\tfrac12\pm o(1)",
-    reading="for every start that the condition allows; beta_mu in T_3 is of the order (log m_k)^1/2 sigma_0 |mu|",
+    reading="for every start that the condition allows; beta_mu in T_3 is of the order (log m_k)^(1/2) sigma_0 |mu|",
 )
 def half_in_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     """As in Lemma E.14, with T_3 for T_3^+."""
     found = softmax_before(lab)
-    # beta_mu is at least (log m_k)^1/2 sigma_0 |mu|, so T_3 eta sigma_p s at least 3 (log m_k)^1/2 sigma_0 sigma_p s
+    # beta_mu is at least (log m_k)^(1/2) sigma_0 |mu|, so T_3 eta sigma_p s at least 3 (log m_k)^(1/2) sigma_0 sigma_p s
     printed = _not_half(
         constant_moves(lab) & one_sign_grows(lab),
         lambda p: 9 / 6 * log(p["m_k"]),
         "m_k",
         "T_3",
-        "-log s_21, which is at least 3/2 log m_k times the square of sigma_0 sigma_p s m_k^1/2,",
+        "-log s_21, which is at least 3/2 log m_k times the square of sigma_0 sigma_p s m_k^(1/2),",
     )
     fixed = printed.correcting(LOGARITHM, half_with_logarithm(lab), PAYS).blaming("constant", "log-of-start")
     return {"s_11": found["s_11"], "s_21": fixed}

@@ -33,7 +33,7 @@ enough_for_ties = at_least(
 )
 
 
-TIE = Fraction(4, 5)  # above (2/pi)^1/2
+TIE = Fraction(4, 5)  # above (2/pi)^(1/2)
 #: part 2 is a probability, which counts these events; 1. and 3. hold on them
 on_two_events = taken(
     "for 1. and 3., the two events of Lemma E.2 beside E_prelim, of probability 1 - o(n^(-1/2)); that of 2. counts them",
@@ -58,12 +58,12 @@ def _votes(lab: Laboratory) -> Verdict:
 
 
 def untied_neurons(lab: Laboratory) -> Verdict:
-    """Some of m_k votes is tied with probability at most m_k n^(-1/2): (2/pi)^1/2 m_k + o(1) of it by Lemma E.6."""
-    tie = at_most((2 / flint.arb.pi()).sqrt(), ball(TIE), what="P(tie) n^1/2, a vote of X")
+    """Some of m_k votes is tied with probability at most m_k n^(-1/2): (2/pi)^(1/2) m_k + o(1) of it by Lemma E.6."""
+    tie = at_most((2 / flint.arb.pi()).sqrt(), ball(TIE), what="P(tie) n^(1/2), a vote of X")
     m_k = 1 + sym("x")
-    room = always_positive({"m_k - all ties, times n^1/2": m_k - (m_k * TIE + TINY)}, (), ("x",))
+    room = always_positive({"m_k - all ties, times n^(1/2)": m_k - (m_k * TIE + TINY)}, (), ("x",))
     return (ties_are_rare(lab) & tie & room).proving(
-        "of m_k votes of X some is tied with at most (2/pi)^1/2 m_k n^(-1/2); that some pair is not decided, or some |v_i| large at the start, "
+        "of m_k votes of X some is tied with at most (2/pi)^(1/2) m_k n^(-1/2); that some pair is not decided, or some |v_i| large at the start, "
         "adds o(n^(-1/2)), on the events of Appendix C"
     )
 

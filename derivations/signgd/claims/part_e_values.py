@@ -117,7 +117,7 @@ def values_linear(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=CONDITION,
     uses=["Eq.14-15", "4.1(1)", "C.7", "C.8"],
     statement=r"t\ge T_1:\ \langle v^{(t)},\mu\rangle=o(\langle v^{(t)},y_i\xi_i\rangle)",
-    reading="all samples and all times from T_1 on; the ratio is at most |v_mu(0)| m_v^1/2/(4 beta_xi) + 2|mu|/(sigma_p s)",
+    reading="all samples and all times from T_1 on; the ratio is at most |v_mu(0)| m_v^(1/2)/(4 beta_xi) + 2|mu|/(sigma_p s)",
 )
 def signal_negligible(lab: Laboratory) -> Verdict:
     """Both terms of the ratio: start over start, and speed over speed."""
@@ -180,7 +180,7 @@ def noise_stays(lab: Laboratory) -> Verdict:
     reading="at T_2 itself, for d a power of n above 9; its proof has a factor (1 + o(1)) more, which is what is used",
 )
 def same_values(lab: Laboratory) -> Verdict:
-    """The start over v at T_2 is of the order 1/(n m_v^1/2), against s^(-1/2) = n d^(-1/4)."""
+    """The start over v at T_2 is of the order 1/(n m_v^(1/2)), against s^(-1/2) = n d^(-1/4)."""
     moves = mean_value_moves(lab)
     against = vanishing("s^(-1/2) over the share of the start in v at T_2, 1/n for m_v a power of log d", N / S**HALF)
     if moves.as_stated != "holds" or against.as_stated != "holds":
@@ -188,7 +188,7 @@ def same_values(lab: Laboratory) -> Verdict:
     point = inside_point(power=12)
     n, m_v, s = (ball(int(point[x])) for x in ("n", "m_v", "s"))
     rows = 2 * ball(int(point["m_k"] + point["m_v"])) * n
-    # v_i(0) is (2/m_v)^1/2 sigma_0 |xi_i| g, T_2 eta |xi_i|_1 at least 50 n beta_xi; beta_xi is at most 2 log^1/2 of rows/delta
+    # v_i(0) is (2/m_v)^(1/2) sigma_0 |xi_i| g, T_2 eta |xi_i|_1 at least 50 n beta_xi; beta_xi is at most 2 log^(1/2) of rows/delta
     share = 1 / (100 * n * m_v.sqrt()) / (2 * (10 * rows).log()).sqrt()
     allowed = ball(log(point["d"])) ** 2 / s.sqrt()
     if not share > allowed:
@@ -238,7 +238,7 @@ def _twice_as_fast(lab: Laboratory, sentence: str, form: str) -> Verdict:
 def overview_value(lab: Laboratory) -> Verdict:
     """Ratio of the two sides for large t."""
     sentence = (
-        "as t grows the left side over the right side tends to 2 |xi_i|_1 / ((2/pi)^1/2 sigma_p s), which is near 2"
+        "as t grows the left side over the right side tends to 2 |xi_i|_1 / ((2/pi)^(1/2) sigma_p s), which is near 2"
     )
     return _twice_as_fast(lab, sentence, r"=2\sqrt{2/\pi}\,t\eta\sigma_ps(1+\tilde O(s^{-1/2}))(1+o(1))")
 
@@ -271,7 +271,7 @@ def width_pays() -> Verdict:
     )
     numbers = at_most(ball(12).log(), ball(Fraction(5, 2))) & at_most(ball(Fraction(2, 3)), ball(2).log())
     return (less & numbers).proving(
-        "v_mu(0) is at most 2 log(12 m_v/delta)^1/2 m_v^-1/2 sigma_0 |mu|, and log(12 m_v/delta) at most (2 + j) m_v for delta = n^(-j), as "
+        "v_mu(0) is at most 2 log(12 m_v/delta)^(1/2) m_v^-1/2 sigma_0 |mu|, and log(12 m_v/delta) at most (2 + j) m_v for delta = n^(-j), as "
         "log m_v <= m_v and m_v >= log d (condition 3)"
     )
 

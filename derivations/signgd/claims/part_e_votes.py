@@ -108,7 +108,7 @@ def ties_are_rare(lab: Laboratory) -> Verdict:
 
 
 def _wallis() -> Verdict:
-    """C(2m, m) 4^-m (pi m)^1/2 grows (to 1, by Wallis), and p(1 - p) is 1/4 minus a square: ties for every even n and p."""
+    """C(2m, m) 4^-m (pi m)^(1/2) grows (to 1, by Wallis), and p(1 - p) is 1/4 minus a square: ties for every even n and p."""
     m, p = sym("m"), sym("p")
     grows = identity({"square of the quotient": (2 * m + 1) ** 2 / (4 * m * (m + 1)) - 1 - 1 / (4 * m * (m + 1))})
     return grows & identity({"p(1 - p)": num(1) / 4 - p * (1 - p) - (num(1) / 2 - p) ** 2})

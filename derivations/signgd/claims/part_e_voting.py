@@ -40,16 +40,16 @@ from .part_e_sums import sums_from_t2
 
 POWER = (
     "a_i/b_i is at most exp(|z_21|), as b_i >= exp(-|z_21|)/4 and a_i <= 1/4; up to T_3^+ |z_21| is at most 8 C_2^2 log(12 m_k/delta) "
-    "kappa^2 (as in Beyond.log-scale), and kappa tends to 0: so a_i/b_i is at most n^1/2, delta a power of 1/n"
+    "kappa^2 (as in Beyond.log-scale), and kappa tends to 0: so a_i/b_i is at most n^(1/2), delta a power of 1/n"
 )
 
 
 def outweighed() -> Verdict:
-    """n^1/2 |signal| over noise from T_2 on, at worst: starts over T_2 eta sigma_p s, and speeds."""
+    """n^(1/2) |signal| over noise from T_2 on, at worst: starts over T_2 eta sigma_p s, and speeds."""
     X = 1 / (1 + sym("x"))  # exp(-|z|)
     least = always_positive({"4 b - X": 4 * X / (1 + X) ** 2 - X + sym("y")}, ("y",), ("x",))
-    starts = vanishing("n^1/2 beta_mu over T_2 eta sigma_p s", N**HALF * BETA_MU / (T_2 * STEP))
-    speeds = vanishing("n^1/2 |mu| / (sigma_p s)", N**HALF * ETA / STEP)
+    starts = vanishing("n^(1/2) beta_mu over T_2 eta sigma_p s", N**HALF * BETA_MU / (T_2 * STEP))
+    speeds = vanishing("n^(1/2) |mu| / (sigma_p s)", N**HALF * ETA / STEP)
     return (least & starts & speeds).proving(POWER)
 
 
@@ -63,7 +63,7 @@ def going_on(lab: Laboratory) -> Verdict:
     return settled(
         found,
         "a settled pair moves outwards as long as |k_i| > |k_mu| and b_i |q_i| > a_i |q_mu|; both are so at T_2, and noise grows by "
-        "eta |xi_i|_1 in each step, n^1/2 |signal| by at most n^1/2 eta |mu|",
+        "eta |xi_i|_1 in each step, n^(1/2) |signal| by at most n^(1/2) eta |mu|",
     )
 
 
@@ -104,12 +104,12 @@ def sums_go_on(lab: Laboratory) -> Verdict:
 # ---- the vote --------------------------------------------------------------------------------------------------------
 
 NEAR = (
-    "w_i is 2 t eta (2/pi)^1/2 sigma_p s within a share of 4 T_2'/(3 m_v^1/2 t) by its start, at most 2 2^1/2 beta_xi m_v^(-1/2), and of s^(-1/2) and |mu|/(sigma_p s) by its speed",
-    "|log g_i - log g_j| <= |f_i - f_j|, of which values add a share of v_i, at most kappa (log/m_k)^1/2 and so less than a tenth, of the same, and attention adds its own "
+    "w_i is 2 t eta (2/pi)^(1/2) sigma_p s within a share of 4 T_2'/(3 m_v^(1/2) t) by its start, at most 2 2^(1/2) beta_xi m_v^(-1/2), and of s^(-1/2) and |mu|/(sigma_p s) by its speed",
+    "|log g_i - log g_j| <= |f_i - f_j|, of which values add a share of v_i, at most kappa (log/m_k)^(1/2) and so less than a tenth, of the same, and attention adds its own "
     "differences",
     "|log a_i - log a_j| and |log b_i - log b_j| are at most differences of logits; sizes of noise differ by shares of T_2'/t and s^(-1/2), so "
     "noise logits by at most a logarithm times kappa^2 s^(-1/2), the others are of the order kappa^2 |mu|/(sigma_p s)",
-    "so g_i a_i w_i and g_i b_i w_i are within a share of 3 T_2'/(2 m_v^1/2 t) + o(1/n) of one number",
+    "so g_i a_i w_i and g_i b_i w_i are within a share of 3 T_2'/(2 m_v^(1/2) t) + o(1/n) of one number",
 )
 
 
@@ -127,7 +127,7 @@ def near_weights() -> Verdict:
             "slope of log g": graph.gradient(g, [f])[0] + g * graph.call("sigmoid", f),
         }
     )
-    # starts of 2 sqrt2 beta_xi m_v^(-1/2) = 2 T_2' eta sigma_p s m_v^(-1/2) over 2 t (2/pi)^1/2, and room for the loss
+    # starts of 2 sqrt2 beta_xi m_v^(-1/2) = 2 T_2' eta sigma_p s m_v^(-1/2) over 2 t (2/pi)^(1/2), and room for the loss
     start = at_most(2 / (2 * (2 / flint.arb.pi()).sqrt()), ball(Fraction(4, 3)), what="share of w_i by its start")
     room = always_positive({"share": SHARE - Fraction(4, 3) * (1 + Fraction(1, 10) / (1 + sym("x")))}, (), ("x",))
     return (
@@ -146,22 +146,22 @@ def _gap() -> Node:
     t = 50 * n * T + u
     plain = root_half_low * (t - 12 * T) - 24 * n * T  # from sums of at least -24 n T_2' at 12 T_2' (Eq. (21), (22))
     weights = 2 * SHARE * n * T / (3 + y) + 2 * TINY * t  # their share of sum |k_i| <= 2 n t
-    return plain - weights - 2 * TINY * (n * T + t)  # signals: n (beta_mu + t |mu|), with n^1/2 for the key signal
+    return plain - weights - 2 * TINY * (n * T + t)  # signals: n (beta_mu + t |mu|), with n^(1/2) for the key signal
 
 
 def voting(lab: Laboratory) -> Verdict:
     """Derived arguments of the signals as weighted sums of the noise; the weights are near enough for every vote."""
     shares = derived_shares(lab, ["q1_mu", "k1_mu"])
     least = always_positive({"weighted sum": _gap()}, ("T",), ("e", "u", "y"))
-    signals = vanishing("n^1/2 beta_mu / beta_xi", N**HALF * BETA_MU / BETA_XI) & vanishing(
-        "n^3/2 |mu| / (sigma_p s)", N ** Fraction(3, 2) * ETA / STEP
+    signals = vanishing("n^(1/2) beta_mu / beta_xi", N**HALF * BETA_MU / BETA_XI) & vanishing(
+        "n^(3/2) |mu| / (sigma_p s)", N ** Fraction(3, 2) * ETA / STEP
     )
     found = shares & going_on(lab) & sums_from_t2(lab) & near_weights() & outweighed() & least & signals
     return settled(
         found,
         "a query signal moves with sum_i g_i a_i w_i (k_i - k_mu), a key signal against sum_i g_i w_i (b_i q_i + a_i q_mu)",
         "with weights c (1 +- delta) such a sum is at least c (vote sum - delta sum_i |k_i| - n (1 + delta) |signal|), "
-        "and n^1/2 for a_i/b_i in the second",
+        "and n^(1/2) for a_i/b_i in the second",
         MOVES,
         VALUES,
         NORMS,
@@ -178,7 +178,7 @@ def voting(lab: Laboratory) -> Verdict:
     uses=["E.5", "E.9", "E.10", "Eq.14-15", "Beyond.recursion", "E.11-weights"],
     repairs=["E.11-weights"],
     statement=r"t\in[T_2,T_3^+]:\ \langle\Delta w_{Q,s},\mu\rangle=\mathrm{sgn}\Big(\sum_i\langle w_{Q,s}^{(T_2)},y_i\xi_i\rangle\Big)\eta\|\mu\|,\ \langle\Delta w_{K,s},\mu\rangle=-(\text{same})",
-    reading="all neurons, every step; weights within 3 T_2'/(2 m_v^1/2 t) + o(1/n) of each other, which is enough even for a vote won by one",
+    reading="all neurons, every step; weights within 3 T_2'/(2 m_v^(1/2) t) + o(1/n) of each other, which is enough even for a vote won by one",
 )
 def vote_decides(lab: Laboratory) -> Verdict:
     """By the sizes of settled pairs."""

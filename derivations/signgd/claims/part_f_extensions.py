@@ -26,7 +26,7 @@ from .part_d_recursion import mean_value_moves
 
 
 def error_law(lab: Laboratory, c: Fraction, per_eps: int = 10) -> tuple[Any, Any]:
-    """P(y f <= 0) for a fresh sample at T, eps = 1/per_eps and sigma_0 = c sigma_p^-2 s^-3/2 m_v^1/2, from below and above.
+    """P(y f <= 0) for a fresh sample at T, eps = 1/per_eps and sigma_0 = c sigma_p^-2 s^-3/2 m_v^(1/2), from below and above.
 
     f has the sign of (s_11 + s_21) v_mu + (s_12 + s_22) v_xi, where v_mu = 4 log(1/eps)|mu|/(sigma_p s) and v_xi is Gaussian
     with variance 2 sigma_0^2 sigma_p^2 s / m_v. Softmax outputs are within 1/100 of 1/2, as |xi|_1 plays no part: queries
@@ -34,7 +34,7 @@ def error_law(lab: Laboratory, c: Fraction, per_eps: int = 10) -> tuple[Any, Any
     """
     spread = ball(
         lab.variances()["v_xi"]
-    ).sqrt()  # of v_xi, in units of (2/m_v)^1/2 sigma_0 sigma_p s^1/2: 2/m_v is 1 in the toy
+    ).sqrt()  # of v_xi, in units of (2/m_v)^(1/2) sigma_0 sigma_p s^(1/2): 2/m_v is 1 in the toy
     z = 2 * flint.arb(2).sqrt() * flint.arb(per_eps).log() / ball(c) / spread
     low, high = (tail(z * ball(x)) / 2 for x in (Fraction(51, 49), Fraction(49, 51)))
     return low, high
@@ -87,8 +87,8 @@ def small_scale(lab: Laboratory) -> Verdict:
     supports = vanishing("P(the fresh support meets one of n others), n s^2 / d", N * S**2 / D)
     return (
         (_half(lab) & falls & supports)
-        .with_constants(law="P(yf <= 0) = Phi(-2 sqrt2 log(1/eps) / c), c = sigma_0 sigma_p^2 s^3/2 m_v^-1/2")
-        .proving("n s^2 / d is of the order n^-3, as s is of the order d^1/2 n^-2: it is added to the law")
+        .with_constants(law="P(yf <= 0) = Phi(-2 sqrt2 log(1/eps) / c), c = sigma_0 sigma_p^2 s^(3/2) m_v^-1/2")
+        .proving("n s^2 / d is of the order n^-3, as s is of the order d^(1/2) n^-2: it is added to the law")
     )
 
 
@@ -130,7 +130,7 @@ def large_scale_display(lab: Laboratory) -> dict[str, Verdict]:
     E, r = sym("E"), sym("r")  # E = log(1/eps); the start over |mu|/(sigma_p s) is at most E/(1 + r), as in Thm.3.2(3)
     both = {"above": 4 * E - E / (1 + r) - 3 * E, "below": 5 * E - (4 * E + E / (1 + r))}
     signal = mean_value_moves(lab) & always_positive(both, ("E", "r"))
-    spread = ball(lab.variances()["v_xi"]).sqrt()  # over (2/m_v)^1/2 sigma_0 |xi|, which is 1 in the toy
+    spread = ball(lab.variances()["v_xi"]).sqrt()  # over (2/m_v)^(1/2) sigma_0 |xi|, which is 1 in the toy
     dense = at_most((2 / flint.arb.pi()).sqrt(), ball(1), what="density of |Z|") & at_most(ball(Fraction(1, 2)), spread)
     points = [_at_equality(m_k) for m_k in (60, 10**4, 10**6)]
     level = ball(4) * flint.arb(10).log()
@@ -147,7 +147,7 @@ def large_scale_display(lab: Laboratory) -> dict[str, Verdict]:
     if (stays & signal).as_stated != "holds":
         return {"<v, mu>": signal, "<<": stays & signal, "|<v, xi>|": dense}
     sentence = (
-        f"at n = {points[0]['n']:.4g}, sigma_0 = 4 log(10) |mu| sigma_p^-2 s^-3/2 m_v^1/2 (Condition 3.1 holds), eps = 1/10, the "
+        f"at n = {points[0]['n']:.4g}, sigma_0 = 4 log(10) |mu| sigma_p^-2 s^-3/2 m_v^(1/2) (Condition 3.1 holds), eps = 1/10, the "
         f"signal over the deviation of the noise is {short(quotient(points[0])):.4g}, and the same at n = {points[-1]['n']:.4g}"
     )
     printed = (
@@ -160,13 +160,13 @@ def large_scale_display(lab: Laboratory) -> dict[str, Verdict]:
         .blaming("misprint", "omega-for-large")
     )
     noise = dense.proving(
-        "P(|Z| <= delta) <= delta, as the density of |Z| is at most (2/pi)^1/2: the constant is delta"
+        "P(|Z| <= delta) <= delta, as the density of |Z| is at most (2/pi)^(1/2): the constant is delta"
     )
     return {"<v, mu>": signal, "<<": printed, "|<v, xi>|": noise}
 
 
 def _at_equality(m_k: int) -> dict[str, float]:
-    """A point inside Condition 3.1 with sigma_0 = 4 log(10) sigma_p^-2 s^-3/2 m_v^1/2."""
+    """A point inside Condition 3.1 with sigma_0 = 4 log(10) sigma_p^-2 s^-3/2 m_v^(1/2)."""
     point = inside_point(m_k)
     sigma_0 = 4 * log(10) * point["sigma_p"] ** -2 * point["s"] ** -1.5 * sqrt(point["m_v"])
     return {**point, "sigma_0": sigma_0}

@@ -33,7 +33,7 @@ CONDITION_3_1 = (
     ),
     Hypothesis.from_ratio(
         "1b",
-        f"s = Theta(d^1/2 n^-2) within a factor {THETA:g}",
+        f"s = Theta(d^(1/2) n^-2) within a factor {THETA:g}",
         r"s=\Theta(d^{1/2}n^{-2})",
         lambda p: THETA * _both_sides(p["s"] * p["n"] ** 2 / math.sqrt(p["d"])),
     ),
@@ -60,7 +60,7 @@ CONDITION_3_1 = (
     ),
     Hypothesis.from_ratio(
         "3c",
-        f"sigma_0 <= {SMALL:g} / (sigma_p s m_k^1/2)",
+        f"sigma_0 <= {SMALL:g} / (sigma_p s m_k^(1/2))",
         r"\sigma_0=o(\sigma_p^{-1}s^{-1}m_k^{-1/2})",
         lambda p: SMALL / (p["sigma_p"] * p["s"] * math.sqrt(p["m_k"])) / p["sigma_0"],
         asymptotic=True,
