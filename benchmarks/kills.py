@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from odesys.locks import YOUNG
 from odesys.papers.new import create
 
 SETTLE = 2.0  # seconds within which processes of a killed command end
@@ -156,6 +157,8 @@ def kill_once(command: Command, length: float, whole: Path, out: Path, rng: rand
     process.communicate()
     trouble = ["a process goes on"] if left_running(process.pid) else []
     trouble += broken(out) if out.exists() else []
+    if out.exists() and any(out.rglob(".odesys-*.part")):
+        time.sleep(YOUNG)  # what is younger is not taken for left over
     if hit and not (command.once and (out / command.once).exists()):
         again = subprocess.run(command.words(out, again=out.exists()), capture_output=True, timeout=LONGEST)
         if again.returncode != 0:
