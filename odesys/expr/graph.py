@@ -75,7 +75,12 @@ def surfaces(roots: Iterable[Node]) -> list[Node]:
 
 
 def rebuild(node: Node, new: Callable[[Node], Node]) -> Node:
-    """`node` with each child replaced by `new(child)`, normalised again."""
+    """`node` with each child replaced by `new(child)`, normalised again.
+
+    >>> from odesys import graph, sym
+    >>> graph.rebuild(3 * sym("x"), lambda child: child**2)
+    Node(3*x**2)
+    """
     if node.op == "add":
         return combine((c, new(t)) for c, t in node.args)
     if node.op == "mul":
