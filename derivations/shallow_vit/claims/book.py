@@ -47,6 +47,7 @@ book = ClaimBook(
 THEOREM_1 = bounds.CONDITIONS
 #: (9) asks |S^n| and B, (7) m, (11) N to be above constants, and (10) has T in terms of eta: a constant that depended on one
 #: of them would make its own condition empty. So orders are refuted along these with constants, and all else of the law, fixed.
+#: That the constant of (10) is free of |S^n| is a choice: where it may grow with |S^n|, (12) and (14) fail as eta falls to 0.
 CONSTANTS = Hypothesis(
     "hidden constants",
     r"\text{fixed before }\eta,N,m,B,|S^n|,\text{ which (7) and (9)-(11) bound by them; they may depend on all else}",

@@ -152,11 +152,15 @@ def unmoved(lab: Laboratory, at_start: Verdict, sentence: str, *steps: str) -> V
     if order(TIME) >= 0:
         return undecided("eta T does not tend to 0 at T of (10)")
     assert bound.proof is not None
-    return refuted(Witness(sentence, EXACT)).proving(
-        *bound.proof.steps,
-        f"at T of (10) eta T is of the order eta^{-order(TIME)}: up to there a neuron has moved by O(eta^{-order(TIME)})/sqrt(m) only, for every batch; for "
-        "given m and xi that is small against xi",
-        *steps,
+    return (
+        refuted(Witness(sentence, EXACT))
+        .arguing(IN_WORDS)
+        .proving(
+            *bound.proof.steps,
+            f"at T of (10) eta T is of the order eta^({-order(TIME)}): up to there a neuron has moved by O(eta^({-order(TIME)}))/sqrt(m) only, for every batch; for "
+            "given m and xi that is small against xi",
+            *steps,
+        )
     )
 
 

@@ -157,6 +157,8 @@ def no_margin(lab: Laboratory, sentence: str) -> Verdict:
             "X and X' differ in one token: its own summand of (1) has the weight 1/|S| and |a_(l)| = 1, and every row of "
             "attention (N + e x)/(Z + e) differs from N/Z by e/(Z + e) (x - N/Z), which is O(1/|S|) for bounded logits",
             "so |F(X) - F(X')| = O(1/|S|), with a_(l) of each position or common to all",
+            "if the constant of (10) may grow with |S|, let eta fall to 0 for each |S|: eta T tends to 0, outputs at T are those of the start, and zero risk has a "
+            "probability of at most 1/2 there, as a and -a are alike",
             "their labels differ: the margins are F(X) and -F(X'), and for large k one of both is below 1/2",
         )
         .blaming("false", "gap-in-the-mean")

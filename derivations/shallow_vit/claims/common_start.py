@@ -16,6 +16,12 @@ from ..laboratory import Laboratory
 from ..special.class_network import Counts, State
 from .common_motion import EXACT
 
+#: how such a neuron is met under (1), where each position has a sign of its own
+MET = (
+    "neurons are Gaussian: among m some are near it, with a probability that tends to 1 with m; under (1) take those whose a_(l)i have one sign at all positions, "
+    "a share 2^(1-L) of them"
+)
+
 
 def wrong_sign(lab: Laboratory, label: int, said: str) -> Verdict:
     """A lucky neuron with a_i < 0 that samples of one label alone activate: its coefficients have the sign of minus that label.
@@ -46,6 +52,8 @@ def wrong_sign(lab: Laboratory, label: int, said: str) -> Verdict:
     return refuted(Witness(sentence, EXACT | {"M": 3}), Evidence.CERTIFICATE).proving(
         "all gates that are open are those of one label y: C_ij is y a_i times a sum of positive terms, and V_i = -C_ij",
         "the signs of its pre-activations are strict, so that they are the same near by",
+        MET,
+        "outputs at the start are below the margin; the number is for a batch with both labels alike, its sign for every batch with a sample of that label",
     )
 
 
@@ -79,13 +87,14 @@ def closed_at_once(lab: Laboratory, sign: int) -> Verdict:
     if not (sure and falls) or abs(seen - float(change)) > 1e-9:
         return undecided("the first step does not close the gate of this neuron")
     sentence = (
-        f"alpha_* = 1/10, alpha_# = 0, M = 3, no errors, xi = 1/sqrt(m), a_i {'>' if sign > 0 else '<'} 0: for a neuron near ({float(first):.3g}, {float(second):g}, "
+        f"alpha_* = 1/10, alpha_# = 0, M = 3, no errors, xi = 1/sqrt(m), a_i {'>' if sign > 0 else '<'} 0, a batch with both labels alike: for a neuron near ({float(first):.3g}, {float(second):g}, "
         f"{float(third):g}) xi the first step changes w'V_1 in + samples by {float(change):.3f} eta/sqrt(m), so that it is switched off if w'V_1 > 0 was less; for every eta there "
         "is such a neuron with a probability that tends to 1 with m"
     )
     where = EXACT | {"M": 3, "alpha_s": Fraction(1, 10), "alpha_c": Fraction(0)}
     return refuted(Witness(sentence, where), Evidence.CERTIFICATE).proving(
         "the signs of its other pre-activations are strict, so that they are the same near by; of its own one a share eta of neurons has less than what the step takes",
+        MET,
         "at the start the signs a_i are independent of all else: outputs are O(1/sqrt(m)), below the margin, and sums over neurons in the first steps of values, keys and queries have the mean 0 and are O(1/sqrt(m)), so "
         "that they change w'V_1 by O(eta/m) only",
     )
@@ -112,11 +121,12 @@ def one_sided(lab: Laboratory) -> Verdict:
     if not unlucky or abs(seen - float(size)) > 1e-12:
         return undecided("the neuron is not unlucky, or its coefficient is another one")
     sentence = (
-        f"alpha_* = 1/2, alpha_# = 0, M = 3, no errors, t = 0: neurons near (-1, -10, 1) are unlucky, nuisance queries of "
+        f"alpha_* = 1/2, alpha_# = 0, M = 3, no errors, t = 0: neurons near (-1, -10, 1) xi are unlucky, nuisance queries of "
         f"+ samples alone activate them, and a |V_i| = 1/(4 (1 + e)) = {float(size):.4f} for every B, while the right sides fall like 1/sqrt(B)"
     )
     where = EXACT | {"M": 3, "alpha_c": Fraction(0)}
     return refuted(Witness(sentence, where), Evidence.CERTIFICATE).proving(
-        "the signs are strict, so that among many neurons some are near (-1, -10, 1), with a probability that tends to 1",
+        "the signs are strict, so that they are the same near by",
+        MET,
         "a batch with k copies of each sample has the gradient of one of each, whatever k",
     )

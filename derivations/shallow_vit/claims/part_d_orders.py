@@ -268,7 +268,7 @@ def proposition_1_algebra(lab: Laboratory) -> Verdict:
     bounded = orders["fraction"][0] == 0
     sentence = (
         "for all hidden constants and N to infinity: as alpha_* falls to 0 the left side of (79) tends to 1, and its right side to 0 like "
-        f"alpha_* to the power {-orders['right'][0]}, so that no N satisfies (79); solved for N, (79) asks for a number that tends to 1, and (80) for one that is unbounded"
+        f"alpha_* to the power {-orders['right'][0]}, so that no N satisfies (79); the first line of (80) asks for a number that tends to 1, its second line for one that is unbounded"
     )
     printed = decided(not (impossible and bounded), Witness(sentence, {})).stating(
         {"(79) is not met": (right, "<", left), "the fraction of (80) is bounded": (fraction, "<=", 4)},

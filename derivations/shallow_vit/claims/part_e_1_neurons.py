@@ -81,7 +81,7 @@ def almost_all(lab: Laboratory, name: str, what: str) -> Verdict:
     parts=["right sign", "sets as printed"],
     hypotheses=THEOREM_1,
     statement=r"\mathbb 1[W_{O(i,\cdot)}^{(t)}V_l^n(t)>0]=1,\ i\in\mathcal W_{l,n}(0),l\in S_1^n\ (\mathcal U,S_2^n)",
-    reading="the first step, m to infinity, alpha_* = 1/10, alpha_# = 0, xi = 1/sqrt(m), one a_i: kindly with the sign that Definition 2 lacks; and without it",
+    reading="the first step, eta fixed, m to infinity, alpha_* = 1/10, alpha_# = 0, xi = 1/sqrt(m): kindly with the sign that Definition 2 lacks; and without it",
 )
 def stays_active(lab: Laboratory) -> dict[str, Verdict]:
     """Gates that the first step closes, of neurons with either sign of a_i; runs beside it, with one a_i and with a_(l) of (1)."""
@@ -95,7 +95,7 @@ def stays_active(lab: Laboratory) -> dict[str, Verdict]:
         .correcting(
             ALMOST,
             most,
-            "with few label-relevant tokens the first steps switch some of them off; with xi = 1/sqrt(M) more of them",
+            "some lucky neurons have w'V far below xi, against (210), and with few label-relevant tokens the first steps switch them off; with xi = 1/sqrt(M) more of them",
         )
         .adding(in_runs=_said(every))
         .blaming("false", "lucky-gates-close"),
@@ -258,8 +258,8 @@ def other_directions(lab: Laboratory) -> Verdict:
     what = "the ratio of nuisance components over the first one"
     ending, right = over_batches(lab, "nuisance over own", what, -0.5)
     sentence = (
-        "for every constant C, at every t up to T of (10) and for small eta (all hypotheses hold): a neuron whose components w'p_1, .., w'p_M are between xi "
-        "and 2 xi at the start is lucky, and w'p_3 is above w'p_1/3 for every B, so above C w'p_1/sqrt(B) for B > 9 C^2; among m neurons there is one "
+        "for every constant C, sigma = delta = tau = 0, at every t up to T of (10), given B, N and m, for small eta (all hypotheses hold): a neuron, with either sign of a_i, whose components w'p_1, .., w'p_M are between xi "
+        "and 2 xi at the start is in W and U, and w'p_3 is above w'p_1/3 and w'p_2/3 for every B, so above C w'p_1/sqrt(B) for B > 9 C^2; among m neurons there is one "
         "with a probability that tends to 1"
     )
     first, others, below, above = (sym(name) for name in ("A_1", "A_other", "below", "above"))
@@ -279,7 +279,8 @@ def other_directions(lab: Laboratory) -> Verdict:
     return printed.correcting(
         r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3,\ a_{(l)}=a",
         right & near_symmetric(lab, "d1", "dn", "A"),
-        "once gates are sorted a lucky neuron sees its own class only, and nuisance values come along; " + COPIES,
+        "at the start all components are of the size xi, and T of (10) is too short to change that; at eta T = Theta(1), in runs, a lucky neuron whose gates are sorted sees its own class only, and nuisance values come along; "
+        + COPIES,
     ).adding(at_the_end_of_training=_said(ending))
 
 
@@ -310,7 +311,7 @@ def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
     what = "the mean squared norm of unlucky over lucky neurons"
     square, right = over_batches(lab, "unlucky over lucky", what, -1.0)
     two = (
-        "for every constant C, at every t up to T of (10) and for small eta (all hypotheses hold): w_i with w_i'p_1, w_i'p_2 between -3 xi and -2 xi, and its other "
+        "for every constant C, sigma = delta = tau = 0, every sample with fractions 1/2 and 1/20, at every t up to T of (10), given B, N and m, for small eta (all hypotheses hold): w_i, with either sign of a_i, with w_i'p_1, w_i'p_2 between -3 xi and -2 xi, and its other "
         "components between xi/10 and xi/5, is unlucky, and w_j with components between xi and 2 xi is in W and U; "
     )
     small = _unlucky(lab)
@@ -448,7 +449,7 @@ def lower_bound_of_step(lab: Laboratory) -> Verdict:
     right = almost_all(
         lab, "share of steps", "95 percent of W with a_i > 0 grow along p_1 at every step before a margin"
     )
-    said = "the first step of w'p_1 is minus {0:.4f} eta/a, while the right side of (98) is positive for every positive constant, as w'p_1 is"
+    said = "the first step of w'p_1 is minus {0:.4f} eta/a, while the right side of (98) is positive for every positive constant"
     return (
         wrong_sign(lab, 1, said)
         .correcting(

@@ -267,7 +267,6 @@ def lucky_neurons_drive(lab: Laboratory) -> Verdict:
     "Eq.155-158",
     "Queries of nuisance patterns",
     kind="order",
-    insensitive="the step of a query is a sum over queries of its pattern, however weights and samples count",
     uses=["Eq.125"],
     expect="fails",
     origin="proof",

@@ -77,7 +77,11 @@ REASONS = (
         "Eq.117-120",
         f"{COPIES}; along p_1 neurons are driven by values of their own pattern, which this leaves alone",
     ),
-    ("start", "Rem.2 Rem.2-noise Rem.2-scale Eq.11 Eq.28-29 Prop.2-pruning Beyond.condition", OTHER_START),
+    (
+        "start",
+        "Rem.2 Rem.2-noise Rem.2-scale Eq.11 Eq.28-29 Prop.2-pruning Beyond.pruning Beyond.condition",
+        OTHER_START,
+    ),
     (
         "hinge",
         "Eq.49-50",
@@ -88,7 +92,7 @@ REASONS = (
     (
         "nuisance",
         "Eq.162-170",
-        f"{OPEN_SIGN}; values of nuisance patterns that move away from the neurons leave more between w'v_1 and the other w'v_j, whose covariance under attention K is",
+        f"{OPEN_SIGN}; K is the covariance of w'v under attention, and nuisance values that move away from the neurons make it larger",
     ),
     (
         "weight scale linear hinge keys neurons nuisance start tokens",
