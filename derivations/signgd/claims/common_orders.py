@@ -82,13 +82,13 @@ T_4 = (SIGMA_P * S) ** Fraction(1, 8) * T_4_LEAST
 T_END = ONE / STEP  # T of Lemma E.41
 
 
-def vanishing(what: str, order: Order, logarithms: Verdict | None = None) -> Verdict:
+def vanishing(what: str, order: Order, logarithms: tuple[Order, Verdict] | None = None) -> Verdict:
     r"""`what` is of this order, up to logarithms of n, m_k, m_v and 1/delta, and tends to zero.
 
     By Condition 3.1 d is at least :math:`n^9`, so for a negative power of d the product is at most a power of n, which
     beats every power of these logarithms where it is negative (m_v is at most a power of n). Where the power is zero
     kappa = sigma_0 sigma_p s m_k^(1/2), which tends to zero as slowly as it likes, has to do it alone: then `logarithms`
-    is a proof that those left out have a bounded product.
+    has what pays for those left out, a power of the width m_v that the order has to spare, and a proof that it does.
     """
     found = order.bounded()
     if found is None:
@@ -97,8 +97,9 @@ def vanishing(what: str, order: Order, logarithms: Verdict | None = None) -> Ver
     power = n + POWER * d
     powers = (("n", n), ("d", d), ("kappa", kappa))
     text = " ".join(name if by == 1 else f"{name}^({by})" for name, by in powers if by) or "1"
-    if d <= 0 and power == 0 and kappa > 0 and logarithms is not None:
-        return logarithms.proving(
+    price, bounded = logarithms or (ONE, None)
+    if d <= 0 and power == 0 and kappa > 0 and bounded is not None and order.m_v <= -price.m_v:
+        return bounded.stating(**in_logarithms(what, order, power, kappa)).proving(
             f"{what} is at most a constant times {text}, logarithms included, and kappa = sigma_0 sigma_p s m_k^(1/2) tends to 0",
             **SIZES,
         )

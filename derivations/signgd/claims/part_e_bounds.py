@@ -27,6 +27,7 @@ from .common_orders import (
     ETA,
     MOVES,
     NORMS,
+    ONE,
     OVER_STEPS,
     SIGMA_0,
     STEP,
@@ -192,14 +193,14 @@ def overview_orders(lab: Laboratory) -> dict[str, Verdict]:
 
 def start_logarithm() -> Verdict:
     """log(12 m/delta)^(1/2) of beta_mu over log(sigma_p s) of T_4 is bounded: m <= n^9, delta = n^(-j), sigma_p s >= d^(1/4) n."""
-    L, j = Fraction(2, 3) + sym("x"), sym("j")  # log n, for n >= 2
-    strength = (Fraction(POWER, 4) + 1) * L
+    L, j = 4 + sym("x"), sym("j")  # log n, for n >= 55
+    strength = (Fraction(POWER, 4) + 1) * L - Fraction(5, 2)  # a tenth of it is allowed, and log 10 < 5/2
     less = always_positive(
         {"(4 + j) log(sigma_p s) - log(12 m/delta)": (4 + j) * strength - (Fraction(5, 2) + POWER * L + j * L)},
         (),
         ("x", "j"),
     )
-    numbers = at_most(ball(12).log(), ball(Fraction(5, 2))) & at_most(ball(Fraction(2, 3)), ball(2).log())
+    numbers = at_most(ball(12).log(), ball(Fraction(5, 2)))
     return (less & numbers).proving(
         "log(12 max(m_k, m_v)/delta)^(1/2) of beta_mu is at most that logarithm, and it at most 4 + j times log(sigma_p s) of T_4, for "
         "delta = n^(-j)"
@@ -216,12 +217,13 @@ def start_logarithm() -> Verdict:
     hypotheses=CONDITION,
     uses=["Eq.8-9", "C.8"],
     statement=r"t\le T_4:\ |q_{si}|,|k_{si}|\le O(\log(C_3\sigma_ps/\|\mu\|)m_k^{-1/2}),\ |q_{s\mu}|,|k_{s\mu}|\le O(\log(C_3\sigma_ps/\|\mu\|)m_k^{-1/2}(\sigma_ps)^{-1}\|\mu\|)",
-    reading="the constant is 2 C_3: T_4 eta sigma_p s is C_3 log(C_3 sigma_p s/|mu|) m_k^(-1/2), and the start is smaller",
+    reading="the constant is 2 C_3: T_4 eta sigma_p s is C_3 log(C_3 sigma_p s/|mu|) m_k^(-1/2), and the start is smaller; delta a power of 1/n",
 )
 def sizes_before(lab: Laboratory) -> dict[str, Verdict]:
     """Start plus T_4 moves, in units of T_4 eta sigma_p s."""
     U, e = sym("U"), sym("e")
     bound = constant_moves(lab) & always_positive({"2 U - (U + start)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
     noise = vanishing("the start of noise over T_4 eta sigma_p s", BETA_XI / (T_4_LEAST * STEP))
-    signal = vanishing("the start of a signal over T_4 eta |mu|", BETA_MU / (T_4_LEAST * ETA), start_logarithm())
-    return {"(27)": (bound & noise).proving(MOVES, NORMS), "(28)": (bound & signal).proving(MOVES)}
+    signal = vanishing("the start of a signal over T_4 eta |mu|", BETA_MU / (T_4_LEAST * ETA), (ONE, start_logarithm()))
+    found = {"(27)": (bound & noise).proving(MOVES, NORMS), "(28)": (bound & signal).proving(MOVES)}
+    return {part: verdict.arguing(OVER_STEPS) for part, verdict in found.items()}

@@ -176,7 +176,7 @@ def opposite_queries(lab: Laboratory, other: int = -1) -> Verdict:
     E_s has the queries with the sign f of q_mu at T_3, so q_i = f q and q_j = `other` f r there; the derived moves from T_3 on
     have these signs, where |k| > |k_mu| and a key has the sign of its query.
     """
-    parts, q, r, u, K = [], sym("q"), sym("r"), sym("u"), sym("K")
+    parts, q, r, u, t, K = [], *(sym(name) for name in ("q", "r", "u", "t", "K"))
     for f, g in product((1, -1), repeat=2):
         moves = []
         for c, size in ((1, q), (other, r)):
@@ -187,8 +187,10 @@ def opposite_queries(lab: Laboratory, other: int = -1) -> Verdict:
                 "k1_1": c * f * (sym("d") + sym("B")),
             }
             moves.append(signed(lab, state, {"q1_1": c * f}, ("w1", "d", "B", "q", "r")))
-        printed = [-g * K * c * f * (size + u) for c, size in ((1, q), (other, r))]  # after moves of length u in all
-        parts += [*moves, always_positive({"-product": -printed[0] * printed[1]}, ("K", "q", "r"), ("u",))]
+        printed = [
+            -g * K * c * f * (size + moved) for c, size, moved in ((1, q, u), (other, r, t))
+        ]  # after moves of these lengths in all
+        parts += [*moves, always_positive({"-product": -printed[0] * printed[1]}, ("K", "q", "r"), ("u", "t"))]
     return reduce(and_, parts)
 
 

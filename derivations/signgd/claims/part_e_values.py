@@ -286,7 +286,7 @@ def width_pays() -> Verdict:
     hypotheses=CONDITION,
     uses=["Eq.14-15", "C.4", "C.7"],
     statement=r"|\langle v^{(T)},\xi_i\rangle|=\Omega(1),\quad|\langle v^{(T)},\mu\rangle|=\tilde O(\sigma_p^{-1}s^{-1})",
-    reading="at T of Lemma E.41, for every fixed epsilon in (0, 1)",
+    reading="at T of Lemma E.41, for every fixed epsilon in (0, 1); delta a power of 1/n",
 )
 def values_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     """T eta = 2 log(1/eps) / (sigma_p s), in units with sigma_p s = 1."""
@@ -294,10 +294,10 @@ def values_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     noise = always_positive({"v_i": 4 * E * (num(root_half) + x) - E / (1 + e) - E}, ("E",), ("x", "e"))
     signal = always_positive({"v_mu": 5 * E * sym("m") - (4 * E * sym("m") + E * sym("m") / (1 + e))}, ("E", "m", "e"))
     small = vanishing("v_i(0), beta_xi m_v^(-1/2)", BETA_XI / M_V**HALF)
-    start = vanishing("v_mu(0) over |mu| / (sigma_p s)", BETA_MU / M_V**HALF * SIGMA_P * S, width_pays())
+    start = vanishing("v_mu(0) over |mu| / (sigma_p s)", BETA_MU / M_V**HALF * SIGMA_P * S, (M_V**HALF, width_pays()))
     return {
-        "noise": (moves & noise & small).proving(VALUES, NORMS),
-        "signal": (moves & signal & start).proving(VALUES),
+        "noise": (moves & noise & small).arguing(OVER_STEPS).proving(VALUES, NORMS),
+        "signal": (moves & signal & start).arguing(OVER_STEPS).proving(VALUES),
     }
 
 

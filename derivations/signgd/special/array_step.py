@@ -158,6 +158,13 @@ def lifted() -> Lifted:
     return Lifted(names, logits, compiled(*map(to_sympy, both)), drivers, directions, values, _moved(states))
 
 
+@cache
+def pairs_are_saddles() -> bool:
+    """Whether queries move by the sign of w B and keys by that of w A: both of a pair shrink where w A B is negative."""
+    found = {name: (each.front, {*each.drivers}) for name, each in lifted().directions.items()}
+    return found["q_1_z1"] == (1, {"w", "B"}) and found["k_1_z1"] == (1, {"w", "A"})
+
+
 def _name(atom: Node) -> str:
     return str(atom.args[0])
 

@@ -125,6 +125,7 @@ def _kernels() -> dict[str, Callable[..., Any]] | None:
     terms = enumerate(value.texts[0] for _, value in parts.drivers["A"].terms)
     count = len(parts.drivers["A"].terms)
     assert parts.drivers["B"].plain and parts.drivers["w"].plain
+    assert array_step.pairs_are_saddles()
     signs = {
         name: " * ".join([f"{parts.directions[full].front:.1f}", *parts.directions[full].drivers])
         for name, full in (*PAIRS.items(), ("q_mu", "q_1_mu"), ("k_mu", "k_1_mu"))

@@ -406,6 +406,7 @@ def saddle_step(state: State, start: Start, width: Any, found: Drivers | None = 
     """An Euler step of the flow with the pairs' saddles passed exactly, see `geometric`."""
     found = found or drivers(state)
     new = step(state, start, width, found)
+    assert array_step.pairs_are_saddles()
     inwards = np.signbit(found.A) ^ np.signbit(found.B) ^ np.signbit(found.w)[..., None, :]  # both of a pair shrink
     if not inwards.any():
         return new

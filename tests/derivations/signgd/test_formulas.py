@@ -144,11 +144,15 @@ def test_kappa_alone_vanishes_where_its_logarithms_are_bounded() -> None:
     kappa = orders.SIGMA_0 * orders.SIGMA_P * orders.S * orders.M_K**orders.HALF
     assert kappa.bounded() == (0, 0, 1)
     assert orders.vanishing("kappa", kappa).as_stated == "fails"
-    assert orders.vanishing("kappa", kappa, decided(False, {"logarithms": "unbounded"})).as_stated == "fails"
-    assert orders.vanishing("one", orders.ONE, certified()).as_stated == "fails"
-    assert orders.vanishing("n kappa", orders.N * kappa, certified()).as_stated == "fails"
-    for bounded in (start_logarithm(), width_pays()):
-        assert orders.vanishing("kappa", kappa, bounded).as_stated == "holds"
+    assert (
+        orders.vanishing("kappa", kappa, (orders.ONE, decided(False, {"logarithms": "unbounded"}))).as_stated == "fails"
+    )
+    assert orders.vanishing("one", orders.ONE, (orders.ONE, certified())).as_stated == "fails"
+    assert orders.vanishing("n kappa", orders.N * kappa, (orders.ONE, certified())).as_stated == "fails"
+    assert orders.vanishing("kappa", kappa, (orders.ONE, start_logarithm())).as_stated == "holds"
+    width = orders.M_V**orders.HALF
+    assert orders.vanishing("kappa over the width", kappa / width, (width, width_pays())).as_stated == "holds"
+    assert orders.vanishing("kappa", kappa, (width, width_pays())).as_stated == "fails"  # nothing pays for log m_v
 
 
 def test_t_4_has_its_logarithm_which_no_power_of_n_bounds() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from derivations.signgd import dynamics
 from derivations.signgd.setting import Case
-from derivations.signgd.special import array_step, mean_field, network, recursion, sign_flow
+from derivations.signgd.special import array_step, mean_field, network, pair_loops, recursion, sign_flow
 from derivations.signgd.special.network import Weights
 from derivations.signgd.special.recursion import Start, State
 from derivations.signgd.special.training_sets import make
@@ -100,7 +100,15 @@ def test_step_over_arrays_is_the_derived_map(n: int, m_k: int) -> None:
 
 @cache
 def _all_caches() -> list[Any]:
-    made = (dynamics.derived, dynamics.atoms, dynamics.sign_form, dynamics.reduced, array_step.lifted)
+    made = (
+        dynamics.derived,
+        dynamics.atoms,
+        dynamics.sign_form,
+        dynamics.reduced,
+        array_step.lifted,
+        array_step.pairs_are_saddles,
+        pair_loops._kernels,
+    )
     assert all(hasattr(function, "cache_clear") for function in made)
     return list(made)
 
@@ -123,6 +131,7 @@ def test_no_step_is_typed(monkeypatch: pytest.MonkeyPatch, scores: int, values: 
         known = {"m": 1.0, "eta": 5e-4, **{f"l{i + 1}": float(l) for i, l in enumerate(start.l1)}}
         system = dynamics.derived(3, 2).system()
         assert np.array_equal(iterate(system, start.state.pack(), 300, known).end_state, run.state(-1).pack())
+        assert array_step.pairs_are_saddles() == (values > 0)  # else saddles lie elsewhere: refused
     finally:
         monkeypatch.undo()
         for function in _all_caches():
