@@ -160,7 +160,7 @@ def lifted() -> Lifted:
 
 @cache
 def pairs_are_saddles() -> bool:
-    """Whether queries move by the sign of w B and keys by that of w A: both of a pair shrink where w A B is negative."""
+    """Whether queries move by the sign of w B and keys by that of w A: both of a pair shrink where w A B < 0."""
     found = {name: (each.front, {*each.drivers}) for name, each in lifted().directions.items()}
     return found["q_1_z1"] == (1, {"w", "B"}) and found["k_1_z1"] == (1, {"w", "A"})
 
