@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -138,7 +139,11 @@ def power_of_alpha(lab: Laboratory) -> dict[str, Verdict]:
 
     def order(quotient: float) -> Verdict:
         cases = [replace(BY_STEP, alpha_s=a, alpha_c=quotient * a, eta=0.4, steps=3000) for a in shares]
-        return mean_times(lab, cases).order("alpha_s", -1, "Theta", towards="zero")
+        room = math.log(1 + max(shares)) / math.log(max(shares) / min(shares))
+        why = (
+            "T alpha_* = c (1 + O(alpha_*)): the next order, at most 1 + alpha_* at the largest alpha_*, moves the fit"
+        )
+        return mean_times(lab, cases).order("alpha_s", -1, "Theta", towards="zero", room=room, why=why)
 
     return {
         "without confusion tokens": by_printed_steps(lab, lambda: order(0.0)),
