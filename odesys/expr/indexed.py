@@ -86,6 +86,8 @@ class IndexedSystem:
         Sizes of the members it was found from.
     remarks : tuple[str, ...], optional
         What is said beside the equations, with symbols in TeX between dollar signs.
+    meanings : Mapping[str, tuple[str, str]], optional
+        By name with indices, what it stands for: as text and in TeX.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class IndexedSystem:
     tex: Mapping[str, str] = field(default_factory=dict)
     seen: tuple[Values, ...] = ()
     remarks: tuple[str, ...] = ()
+    meanings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -96,8 +96,8 @@ ROWS = {
 
 def recursion() -> list[Formula]:
     """The exact step of the inner products for disjoint supports and any number of samples, as it is derived."""
-    lines = indexed_lines(general_step.general(), slope=r"\varphi")
-    slope = Formula("slope of the logistic loss", r"\varphi(z) = \frac{1}{1 + e^{z}}")
+    lines = indexed_lines(general_step.general())
+    slope = Formula("minus the slope of the logistic loss", r"\varphi(z) = \frac{1}{1 + e^{z}}")
     return [slope, *(Formula(what, lines[name]) for name, what in ROWS.items())]
 
 
