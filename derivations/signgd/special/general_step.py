@@ -63,6 +63,12 @@ REMARKS = (
 ORDER = ("Gq", "Gk", "w", "B", "A", "g", "s11", "s12", "s21", "s22")  # of definitions, from the signs inwards
 
 
+def meaning(name: str) -> str:
+    """What a letter stands for, as a formula in TeX."""
+    letter, indices, _ = name.partition("[")
+    return f"{TEX[letter].format(i='i', r='r') if indices else TEX[letter]} = {MEANINGS[name][1]}"
+
+
 def member(n: int, m_k: int, kind: str = "map") -> Member:
     """The derived system of a size in its named parts, samples in one form."""
     system = dynamics.reduced(n, m_k, kind)
