@@ -240,6 +240,12 @@ class _Reader:
                     here = f"{name} at {_said(sizes)}"
                     raise EquationError(f"{here} is not of the form of {first[place]}: {form!r} and {out[place]!r}")
                 first.setdefault(place, f"{name} at {_said(sizes)}")
+        for sizes, rows in tables:
+            spelled = {n: _bracketed(letter, self.spelling) for n, (letter, _) in self._entries(sizes).items()}
+            wanted = spelled | {place: place for place in out if place not in spelled.values()}
+            for name, place in wanted.items():
+                if place in out and name not in rows:
+                    raise EquationError(f"the member with {_said(sizes)} has no {name}, but there is {first[place]}")
         return out
 
     def used(self, nodes: Iterable[Node]) -> dict[str, IndexedSum]:
