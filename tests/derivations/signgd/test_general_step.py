@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.training_sets import TrainingSet, make
 from odesys.errors import EquationError, OdesysError
 from odesys.expr import graph
-from odesys.expr.graph import sym
+from odesys.expr.graph import num, sym
 from odesys.expr.indexed import IndexedSum, IndexedSystem, Member, every_member
 from odesys.expr.system import WrittenEquations
 from odesys.tex.indexed import indexed_latex, indexed_mathml, indexed_text
@@ -132,6 +133,17 @@ def test_systems_that_are_not_of_one_form_are_refused() -> None:
         broken = replace(made[1], definitions={**made[1].definitions, name: node})
         with pytest.raises(EquationError, match=name):
             every_member([made[0], broken], general_step.SIZES, general_step.SPELLING, "map")
+
+
+def test_a_factor_of_sizes_is_noticed() -> None:
+    """n/m_k before every w_i: it is 1 where the two numbers are one."""
+    made = []
+    for n, m_k in general_step.FOUND_FROM:
+        one = general_step.member(n, m_k)
+        scaled = {f"w_{i}": num(Fraction(n, m_k)) * one.definitions[f"w_{i}"] for i in range(1, n + 1)}
+        made.append(replace(one, definitions={**one.definitions, **scaled}))
+    with pytest.raises(EquationError, match="w_1 at i up to 3, r up to 2 is not of the form of w_1"):
+        every_member(made, general_step.SIZES, general_step.SPELLING, "map")
 
 
 def test_what_is_printed() -> None:
