@@ -266,7 +266,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System | IndexedSy
     if "symbol" in (parameters["n"], parameters["m_k"]):
         from .special import general_step
 
-        return general_step.size_free(name)
+        return general_step.size_free(name, parameters["supports"])
     size = parameters["written"]
     if name == "saddle":
         return saddle()

@@ -86,6 +86,8 @@ class IndexedSystem:
         Sizes of the members it was found from.
     remarks : tuple[str, ...], optional
         What is said beside the equations, with symbols in TeX between dollar signs.
+    meanings : Mapping[str, tuple[str, str]], optional
+        By name with indices, what it stands for: as text and in TeX.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class IndexedSystem:
     tex: Mapping[str, str] = field(default_factory=dict)
     seen: tuple[Values, ...] = ()
     remarks: tuple[str, ...] = ()
+    meanings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -237,6 +240,12 @@ class _Reader:
                     here = f"{name} at {_said(sizes)}"
                     raise EquationError(f"{here} is not of the form of {first[place]}: {form!r} and {out[place]!r}")
                 first.setdefault(place, f"{name} at {_said(sizes)}")
+        for sizes, rows in tables:
+            spelled = {n: _bracketed(letter, self.spelling) for n, (letter, _) in self._entries(sizes).items()}
+            wanted = spelled | {place: place for place in out if place not in spelled.values()}
+            for name, place in wanted.items():
+                if place in out and name not in rows:
+                    raise EquationError(f"the member with {_said(sizes)} has no {name}, but there is {first[place]}")
         return out
 
     def used(self, nodes: Iterable[Node]) -> dict[str, IndexedSum]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from xml.sax.saxutils import escape
 
 import sympy as sp
 
@@ -22,12 +23,12 @@ from .writing import TexWriter, Writer, flat
 
 @dataclass(frozen=True)
 class IndexedLines:
-    """Left and right sides of rows and definitions by name, and remarks."""
+    """Left and right sides of rows and definitions by name, of what letters stand for, and of the ranges of indices."""
 
     rows: Mapping[str, EquationLine]
     definitions: Mapping[str, EquationLine]
-    notes: tuple[tuple[str, str], ...]
-    ranges: str
+    notes: tuple[EquationLine, ...]
+    ranges: tuple[EquationLine, ...]
 
 
 def indexed_text(system: IndexedSystem) -> str:
@@ -43,7 +44,7 @@ def indexed_text(system: IndexedSystem) -> str:
     lines = _lines(system, tex=False)
     left = "d/dt {} = {}" if system.kind == "flow" else "{}+ = {}"
     out = [
-        f"# {lines.ranges}",
+        f"# {'; '.join(f'{index} = {values}' for index, values in lines.ranges)}",
         *(f"# {remark.replace('$', '')}" for remark in system.remarks),
         *(f"# {name} = {meaning}" for name, meaning in lines.notes),
     ]
@@ -57,7 +58,7 @@ def indexed_latex(system: IndexedSystem, *, document: bool = False) -> str:
     text = align("align", _with_left(system, lines), limit)
     if lines.definitions:
         text += "where\n" + align("align*", list(lines.definitions.values()), limit)
-    remarks = [f"${lines.ranges}$", *(f"${name} = {meaning}$" for name, meaning in lines.notes), *system.remarks]
+    remarks = [*(f"${left} = {right}$" for left, right in [*lines.ranges, *lines.notes]), *system.remarks]
     text += f"Here {'; '.join(remarks)}.\n"
     if not document:
         return text.rstrip("\n")
@@ -69,21 +70,32 @@ def indexed_latex(system: IndexedSystem, *, document: bool = False) -> str:
 
 
 def indexed_mathml(system: IndexedSystem) -> str:
-    """The equations as one MathML table."""
+    """The equations as one MathML table, with remarks in its last rows."""
     lines = _lines(system, tex=True)
-    notes = [EquationLine(*note) for note in lines.notes]
-    return mathml_table([_with_left(system, lines), list(lines.definitions.values()), notes])
+    table = mathml_table([_with_left(system, lines), list(lines.definitions.values()), [*lines.ranges, *lines.notes]])
+    end = "</mtable></math>"
+    return table.removesuffix(end) + "".join(f"{_remark_row(remark)}\n" for remark in system.remarks) + end
 
 
-def indexed_lines(system: IndexedSystem, slope: str = "f") -> dict[str, str]:
-    r"""The TeX of each row and definition by its name, as one formula.
+def _remark_row(remark: str) -> str:
+    """Words and symbols between dollar signs, over both columns."""
+    from latex2mathml.converter import convert
+
+    parts = [
+        convert(part).partition(">")[2].removesuffix("</math>") if k % 2 else f"<mtext>{escape(part)}</mtext>"
+        for k, part in enumerate(remark.split("$"))
+        if part
+    ]
+    return f'<mtr><mtd columnspan="2" style="text-align: left"><mrow>{"".join(parts)}</mrow></mtd></mtr>'
+
+
+def indexed_lines(system: IndexedSystem) -> dict[str, str]:
+    r"""The TeX of each row and definition by its name, as one formula; phi(z) is 1/(1 + e^z).
 
     Parameters
     ----------
     system : IndexedSystem
         What to write.
-    slope : str, optional
-        The letter of 1/(1 + e^z).
 
     Returns
     -------
@@ -99,7 +111,7 @@ def indexed_lines(system: IndexedSystem, slope: str = "f") -> dict[str, str]:
     >>> indexed_lines(found)
     {'m': 'm^{+} = \\sum_{i=1}^{n} x_{i}^{2}'}
     """
-    lines = _lines(system, tex=True, slope=slope)
+    lines = _lines(system, tex=True)
     named = zip(lines.rows, _with_left(system, lines), strict=True)
     return {name: flat(f"{row.left} = {row.right}") for name, row in [*lines.definitions.items(), *named]}
 
@@ -126,7 +138,8 @@ def _spelled(system: IndexedSystem, name: str, tex: bool) -> str:
     return system.tex[letter].format(**{index: index for index in own}) if own else system.tex[letter]
 
 
-def _lines(system: IndexedSystem, tex: bool, slope: str = "f") -> IndexedLines:
+def _lines(system: IndexedSystem, tex: bool) -> IndexedLines:
+    slope = r"\varphi" if tex else "phi"
     signs = {name: of for name, node in system.definitions.items() if (of := _sign_of(node)) is not None}
     shown = [*system.rows, *(name for name in system.definitions if name not in signs), *system.parameters]
     roots = [*system.rows.values(), *system.definitions.values(), *(total.node for total in system.sums.values())]
@@ -150,16 +163,16 @@ def _lines(system: IndexedSystem, tex: bool, slope: str = "f") -> IndexedLines:
         for table in (system.rows, system.definitions)
     )
     used = {node.op for node in graph.topological(roots)}
-    notes = []
+    notes = [EquationLine(_spelled(system, name, tex), both[tex]) for name, both in system.meanings.items()]
     if "sigmoid" in used:
-        notes.append((f"{slope}(z)", r"\frac{1}{1 + e^{z}}" if tex else "1/(1 + exp(z))"))
+        notes.append(EquationLine(f"{slope}(z)", r"\frac{1}{1 + e^{z}}" if tex else "1/(1 + exp(z))"))
     if signs:
         meaning = r"1, 0, -1\ \text{for}\ h > 0,\ h = 0,\ h < 0" if tex else "1, 0, -1 for h > 0, h = 0, h < 0"
-        notes.append((f"{function}(h)", meaning))
+        notes.append(EquationLine(f"{function}(h)", meaning))
     dots = r"\dots" if tex else "..."
     last = {index: name_tex(size) if tex else size for index, size in system.sizes.items()}
-    ranges = (r",\ " if tex else "; ").join(f"{index} = 1, {dots}, {size}" for index, size in last.items())
-    return IndexedLines(rows, definitions, tuple(notes), ranges)
+    ranges = [EquationLine(index, f"1, {dots}, {size}") for index, size in last.items()]
+    return IndexedLines(rows, definitions, tuple(notes), tuple(ranges))
 
 
 def _sign_of(node: Node) -> str | None:

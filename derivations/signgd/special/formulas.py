@@ -85,20 +85,30 @@ ROWS = {
     "Gk[r]": "driver of the key signal",
     "g[i]": "loss slope of a sample",
     "s11[i]": "attention of the signal patch on itself",
+    "s12[i]": "attention of the signal patch on the noise patch",
     "s21[i]": "attention of the noise patch on the signal patch",
+    "s22[i]": "attention of the noise patch on itself",
     "q[r,i]": "step of query noise",
     "k[r,i]": "step of key noise",
     "q_mu[r]": "step of query signal",
     "k_mu[r]": "step of key signal",
+    "v_mu": "step of the value signal",
     "v[i]": "step of values",
 }
 
 
 def recursion() -> list[Formula]:
     """The exact step of the inner products for disjoint supports and any number of samples, as it is derived."""
-    lines = indexed_lines(general_step.general(), slope=r"\varphi")
-    slope = Formula("slope of the logistic loss", r"\varphi(z) = \frac{1}{1 + e^{z}}")
-    return [slope, *(Formula(what, lines[name]) for name, what in ROWS.items())]
+    system = general_step.general()
+    lines, states = indexed_lines(system), r",\quad ".join(map(general_step.meaning, system.rows))
+    disjoint = r"\operatorname{supp}\xi_i \cap \operatorname{supp}\xi_j = \emptyset\ (i \neq j),\quad "
+    disjoint += r"\operatorname{supp}\xi_i \cap \operatorname{supp}\mu = \emptyset"
+    return [
+        Formula("disjoint supports, for the step below", disjoint),
+        Formula("inner products", states),
+        Formula("minus the slope of the logistic loss", r"\varphi(z) = \frac{1}{1 + e^{z}}"),
+        *(Formula(what, lines[name]) for name, what in ROWS.items()),
+    ]
 
 
 def _is_negative(part: sp.Expr) -> bool:

@@ -15,9 +15,10 @@ import sympy as sp
 from odesys import IndexedSystem, Member, Node, OdesysError, every_member, graph, sym, to_sympy
 
 from .. import dynamics
+from ..setting import DISJOINT, SUPPORTS
 
 SIZES = {"i": "n", "r": "m_k"}  # samples and neurons
-FOUND_FROM = ((2, 2), (3, 3))  # n and m_k
+FOUND_FROM = ((2, 3), (3, 2))  # n and m_k, so that a factor n/m_k is noticed
 LETTERS = {  # how the derived systems spell a letter with indices, and its TeX
     "v": ("v_z{i}", "v_{{{i}}}"),
     "q_mu": ("q_{r}_mu", r"q_{{{r}\mu}}"),
@@ -37,7 +38,35 @@ SPELLING = {letter: text for letter, (text, _) in LETTERS.items()}
 SPELLING |= {f"sgn_{letter}": f"sgn_{SPELLING[letter]}" for letter in ("w", "B", "A", "Gq", "Gk")}
 TEX = {letter: tex for letter, (_, tex) in LETTERS.items()}
 TEX |= {"v_mu": r"v_{\mu}", "m": r"\|\mu\|", "eta": r"\eta"}
+MEANINGS = {  # text and TeX
+    "v_mu": ("<v, mu>", r"\langle v, \mu\rangle"),
+    "v[i]": ("<v, y_i xi_i>", r"\langle v, y_{i}\xi_{i}\rangle"),
+    "q_mu[r]": ("<w_Q,r, mu>", r"\langle w_{Q,r}, \mu\rangle"),
+    "q[r,i]": ("<w_Q,r, y_i xi_i>", r"\langle w_{Q,r}, y_{i}\xi_{i}\rangle"),
+    "k_mu[r]": ("<w_K,r, mu>", r"\langle w_{K,r}, \mu\rangle"),
+    "k[r,i]": ("<w_K,r, y_i xi_i>", r"\langle w_{K,r}, y_{i}\xi_{i}\rangle"),
+    "m": ("|mu| = |mu|_1 (mu has one coordinate)", r"\|\mu\|_1\ \text{(one coordinate)}"),
+    "l[i]": ("|xi_i|_1", r"\sum_{k} |\xi_{i,k}|"),
+    "g[i]": ("-loss'(y_i f(X_i)), loss(z) = log(1 + exp(-z))", r"-\ell'(y_{i} f(X_{i})),\ \ell(z) = \log(1 + e^{-z})"),
+    "r": ("the neuron, s in the paper", r"\text{the neuron, }s\text{ in the paper}"),
+}
+STEP_SIZE = {"eta": ("the step size", r"\text{the step size}")}
+FLOW_TIME = {"t": ("theta = step size times number of steps", r"\theta = \text{step size times number of steps}")}
+REMARKS = (
+    "supports of the noise patches are disjoint and without the signal coordinate",
+    "$v$ alone is the mean value vector of class $+1$ minus that of class $-1$",
+    "$n$ and $m_k$ are both open",
+    f"read off $(n, m_k)$ = {' and '.join(f'${size}$' for size in FOUND_FROM)}, and of this form for all, as the "
+    "loss is a mean over samples and a logit a sum over neurons",
+    "the same for every $m_v$, which does not enter",
+)
 ORDER = ("Gq", "Gk", "w", "B", "A", "g", "s11", "s12", "s21", "s22")  # of definitions, from the signs inwards
+
+
+def meaning(name: str) -> str:
+    """What a letter stands for, as a formula in TeX."""
+    letter, indices, _ = name.partition("[")
+    return f"{TEX[letter].format(i='i', r='r') if indices else TEX[letter]} = {MEANINGS[name][1]}"
 
 
 def member(n: int, m_k: int, kind: str = "map") -> Member:
@@ -75,7 +104,8 @@ def general(kind: str = "map") -> IndexedSystem:
     place = {letter: k for k, letter in enumerate(ORDER)}
     names = sorted(found.definitions, key=lambda name: place.get(name.partition("[")[0], len(place)))
     definitions = {name: found.definitions[name] for name in names}
-    return replace(found, definitions=definitions, remarks=("the same for every $m_v$, which does not enter",))
+    meanings = MEANINGS | (STEP_SIZE if kind == "map" else FLOW_TIME)
+    return replace(found, definitions=definitions, remarks=REMARKS, meanings=meanings)
 
 
 def _every_width_of_values() -> None:
@@ -85,10 +115,15 @@ def _every_width_of_values() -> None:
         raise OdesysError("the derived step depends on m_v, so there is no form for every m_v")
 
 
-def size_free(name: str) -> IndexedSystem:
-    """A system for the command line with n and m_k open."""
+def size_free(name: str, supports: int) -> IndexedSystem:
+    """A system for the command line with n and m_k open; for disjoint supports alone."""
     if name not in ("full", "flow"):
         raise OdesysError(
             f"{name} is derived for numbers of samples and neurons; n=symbol is for --system full and --system flow"
+        )
+    if supports != DISJOINT:
+        raise OdesysError(
+            f"supports = {supports} ({SUPPORTS[supports]}): the inner products have no step of their own where "
+            f"supports overlap; n=symbol and m_k=symbol are for supports={DISJOINT} ({SUPPORTS[DISJOINT]})"
         )
     return general("flow" if name == "flow" else "map")

@@ -16,10 +16,11 @@ from derivations.signgd.claims import common_orders as orders
 from derivations.signgd.claims.part_e_bounds import start_logarithm
 from derivations.signgd.claims.part_e_values import width_pays
 from derivations.signgd.setting import SUPPORTS, Case
-from derivations.signgd.special import formulas, network
+from derivations.signgd.special import formulas, general_step, network
 from derivations.signgd.special.formulas import M_K, M_V, PATCHES, QUERY, A, D, Definition, K, N
 from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.training_sets import make
+from odesys.report.mathml import mathml
 from odesys.verdicts import certified, decided
 
 Table = dict[sp.Expr, Any]
@@ -126,6 +127,20 @@ def test_what_is_shown() -> None:
     assert shown["training"].endswith(r"\theta \in \{W_{Q}, W_{K}, W_{V}\}") and r"\mathrm{sgn}" in shown["training"]
     assert shown["step of query signal"] == r"q_{r\mu}^{+} = q_{r\mu} + \eta\,\mathrm{sgn}(G^{q}_{r})\,\|\mu\|"
     assert shown["driver of the key signal"] == r"G^{k}_{r} = \sum_{i=1}^{n} w_{i}\,A_{r,i}\,g_{i}"
+
+
+def test_the_step_is_shown_with_all_that_it_reads() -> None:
+    """Every row and definition but signs has its line; states, and what the step is exact for, stand before it."""
+    system = general_step.general()
+    read = {name for name in (*system.rows, *system.definitions) if not name.startswith("sgn_")}
+    assert read == set(formulas.ROWS)
+    shown = {f.what: f.tex for f in formulas.recursion()}
+    assert shown["attention of the noise patch on itself"].startswith("s_{i,22} =")
+    assert shown["step of the value signal"] == r"v_{\mu}^{+} = v_{\mu} + 2\eta\,\|\mu\|"
+    products = shown["inner products"].split(r",\quad ")
+    assert len(products) == len(system.rows) and r"k_{r,i} = \langle w_{K,r}, y_{i}\xi_{i}\rangle" in products
+    assert list(shown)[:2] == ["disjoint supports, for the step below", "inner products"]
+    assert "tex-only" not in "".join(mathml(tex) for tex in shown.values())
 
 
 def test_orders_follow_from_the_definitions_of_times_and_starts() -> None:

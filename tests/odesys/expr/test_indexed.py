@@ -54,6 +54,25 @@ def test_rows_that_differ_are_refused_by_name() -> None:
         every_member([one, other], {"i": "n"}, {"x": "x{i}"}, "flow")
 
 
+@pytest.mark.parametrize("table", ["rows", "definitions"])
+@pytest.mark.parametrize(("left_out", "there"), [(("x1", "x2"), "x1 at i up to 3"), (("x2",), "x1"), (("y",), "y at")])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_row_that_one_member_lacks_is_noticed(
+    table: str, left_out: tuple[str, ...], there: str, turned: bool
+) -> None:
+    """All rows of a letter, one of them, or a row without indices; in rows and definitions, whichever comes first."""
+
+    def member(n: int, without: tuple[str, ...] = ()) -> Member:
+        names = ["y", *(f"x{i}" for i in range(1, n + 1))]
+        nodes = {name: -sym(name) for name in names if name not in without}
+        return Member({"i": n}, nodes) if table == "rows" else Member({"i": n}, {"z": sym("z")}, nodes)
+
+    assert every_member([member(2), member(3)], {"i": "n"}, {"x": "x{i}"}, "flow")
+    members = [member(2, left_out), member(3)]
+    with pytest.raises(EquationError, match=rf"the member with i up to 2 has no {left_out[0]}, but there is {there}"):
+        every_member(members[::-1] if turned else members, {"i": "n"}, {"x": "x{i}"}, "flow")
+
+
 def test_a_sum_and_its_negative_are_one() -> None:
     total = sym("x1") + sym("x2")
     rows = {"y": graph.exp(total), "z": graph.exp(-total)}

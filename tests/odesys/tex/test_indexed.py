@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from xml.etree import ElementTree
+
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.indexed import IndexedSystem, Member, every_member
@@ -39,3 +42,14 @@ def test_sums_and_signs_as_tex() -> None:
 def test_mathml_has_the_sum_and_where_once() -> None:
     found = indexed_mathml(system())
     assert found.count("<mtext>where</mtext>") == 1 and "&#x02211;" in found
+
+
+def test_what_is_said_beside_the_equations_is_in_every_form() -> None:
+    """How far indices run, what letters stand for, and remarks with symbols between dollar signs."""
+    said = replace(system(), remarks=(r"any $\omega$ & b",), meanings={"c[i]": ("<u, i>", r"\langle u, i\rangle")})
+    text, tex, page = indexed_text(said), indexed_latex(said), indexed_mathml(said)
+    assert text.splitlines()[:3] == ["# i = 1, ..., n", r"# any \omega & b", "# c[i] = <u, i>"]
+    assert r"Here $i = 1, \dots, n$; $c_{i} = \langle u, i\rangle$;" in tex and tex.endswith(r"any $\omega$ & b.")
+    ElementTree.fromstring(page)
+    assert "<mtext>any </mtext><mrow><mi>&#x003C9;</mi></mrow><mtext> &amp; b</mtext>" in page
+    assert "&#x027E8;" in page and "&#x02026;" in page
