@@ -12,7 +12,11 @@ import odesys
 PAGES = {
     "programs": ("Programs and data", "What you write down: words, maps, functions, samples.", ["program", "model"]),
     "derivation": ("Derivation", "From a program and data to a closed system.", ["derive"]),
-    "systems": ("Systems and expressions", "What a system is, and the expressions in it.", ["expr", "reading", "jit"]),
+    "systems": (
+        "Systems and expressions",
+        "What a system is, and the expressions in it.",
+        ["expr", "reading", "jit", "tex"],
+    ),
     "reduction": ("Reduction", "From a system to a smaller one, with the way back.", ["reduce"]),
     "analysis": ("Analysis", "What can be said about a system.", ["analysis"]),
     "exact": ("Exact answers", "When two expressions are equal, or one is positive.", ["exact"]),
