@@ -76,10 +76,10 @@ STEP = Definition("training", sp.Symbol(r"\theta^{+}"), THETA - ETA * sp.sign(sp
 SIGNAL = Definition("signal patch", X[1, K], LABEL * MU * sp.KroneckerDelta(K, 1))
 
 
-#: rows of the step for every number of samples, in words
+#: rows of the step for every number of samples, in words; those of one name stand in one line
 ROWS = {
-    "w[i]": "value gap",
-    "B[r,i]": "driver of queries",
+    "w[i]": "value gap, driver of queries",
+    "B[r,i]": "value gap, driver of queries",
     "A[r,i]": "driver of keys",
     "Gq[r]": "driver of the query signal",
     "Gk[r]": "driver of the key signal",
@@ -92,8 +92,8 @@ ROWS = {
     "k[r,i]": "step of key noise",
     "q_mu[r]": "step of query signal",
     "k_mu[r]": "step of key signal",
-    "v_mu": "step of the value signal",
-    "v[i]": "step of values",
+    "v_mu": "steps of values",
+    "v[i]": "steps of values",
 }
 
 
@@ -107,7 +107,10 @@ def recursion() -> list[Formula]:
         Formula("disjoint supports, for the step below", disjoint),
         Formula("inner products", states),
         Formula("minus the slope of the logistic loss", r"\varphi(z) = \frac{1}{1 + e^{z}}"),
-        *(Formula(what, lines[name]) for name, what in ROWS.items()),
+        *(
+            Formula(what, r",\quad ".join(lines[name] for name, of in ROWS.items() if of == what))
+            for what in dict.fromkeys(ROWS.values())
+        ),
     ]
 
 

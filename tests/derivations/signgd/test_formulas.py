@@ -136,7 +136,7 @@ def test_the_step_is_shown_with_all_that_it_reads() -> None:
     assert read == set(formulas.ROWS)
     shown = {f.what: f.tex for f in formulas.recursion()}
     assert shown["attention of the noise patch on itself"].startswith("s_{i,22} =")
-    assert shown["step of the value signal"] == r"v_{\mu}^{+} = v_{\mu} + 2\eta\,\|\mu\|"
+    assert shown["steps of values"].startswith(r"v_{\mu}^{+} = v_{\mu} + 2\eta\,\|\mu\|,\quad v_{i}^{+} =")
     products = shown["inner products"].split(r",\quad ")
     assert len(products) == len(system.rows) and r"k_{r,i} = \langle w_{K,r}, y_{i}\xi_{i}\rangle" in products
     assert list(shown)[:2] == ["disjoint supports, for the step below", "inner products"]
