@@ -354,9 +354,7 @@ def figures(
               odesys figures benign_overfitting --fig 2 --data mnist.npz
     """
     chosen = registry.find_paper(paper)
-    shown = {Level.quick: ("quick",), Level.full: ("quick", "full")}[
-        level
-    ]  # the proof graph, "never", only by its name
+    shown = ("quick", "full") if level is Level.full else ("quick",)  # the proof graph, "never", only by its name
     usual = [name for name, figure in chosen.figures.items() if figure.level in shown]
     wanted = {name: registry.pick(chosen, "figure", name, chosen.figures) for name in fig or usual}
     others = [name for name, figure in wanted.items() if not figure.own_data]

@@ -16,7 +16,7 @@ from ..expr.graph import Node, sym
 from ..expr.indexed import IndexedSystem, indices_of
 from ..expr.sympy_bridge import from_sympy, to_sympy
 from .documents import tex_templates
-from .latex import LINE, WIDE_LINE, EquationLine, align, mathml_table, name_tex, next_value, rate
+from .latex import LINE, WIDE_LINE, EquationLine, align, mathml_body, mathml_table, name_tex, next_value, rate
 from .reading_order import ReadingOrder
 from .writing import TexWriter, Writer, flat
 
@@ -79,10 +79,8 @@ def indexed_mathml(system: IndexedSystem) -> str:
 
 def _remark_row(remark: str) -> str:
     """Words and symbols between dollar signs, over both columns."""
-    from latex2mathml.converter import convert
-
     parts = [
-        convert(part).partition(">")[2].removesuffix("</math>") if k % 2 else f"<mtext>{escape(part)}</mtext>"
+        mathml_body(part) if k % 2 else f"<mtext>{escape(part)}</mtext>"
         for k, part in enumerate(remark.split("$"))
         if part
     ]

@@ -132,7 +132,7 @@ def mathml_table(blocks: Sequence[Sequence[EquationLine]]) -> str:
     """Blocks of rows as one MathML table, with "where" after the first."""
 
     def cell(tex: str, side: str) -> str:
-        return f'<mtd style="text-align: {side}">{_mathml_body(tex)}</mtd>'
+        return f'<mtd style="text-align: {side}">{mathml_body(tex)}</mtd>'
 
     rows: list[str] = []
     for k, block in enumerate(blocks):
@@ -148,7 +148,8 @@ def mathml_table(blocks: Sequence[Sequence[EquationLine]]) -> str:
 
 
 @lru_cache(maxsize=4096)  # systems of one paper have many left sides and parts in common
-def _mathml_body(tex: str) -> str:
+def mathml_body(tex: str) -> str:
+    """What stands inside the element math; TeX that can not be read as text."""
     from latex2mathml.converter import convert
 
     try:

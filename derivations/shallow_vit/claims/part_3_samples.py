@@ -414,7 +414,7 @@ def pruning_by_attention(lab: Laboratory) -> dict[str, Verdict]:
     seen = [of_positions(lab, seed)["above every other"] for seed in lab.draw.seeds(SEEDS)]
     shown = {"share of samples, each above every other": rounded(seen, 3)}
     said = (
-        "'highlighted' has no measure in the print: at alpha_# = 0.3 confusion tokens receive less than label-relevant ones, and above the equal share, and "
+        "'highlighted' has no measure in the print: at alpha_# = 0.3 confusion tokens receive less than label-relevant ones, and "
         "learning adds more to them (Beyond.pruning); at alpha_# = 1/20 each label-relevant token is above every other one"
     )
     return {

@@ -129,7 +129,7 @@ def _each(
     reading="the print alone: noise turns under SignGD, beta_2 = 0, not under Adam with 0.999; runs at d = 400, 2500 double steps, beta_1 = 0, agree",
 )
 def small_beta(lab: Laboratory) -> Verdict:
-    """The difference of what turned, after twice the time in which queries turn under SignGD (four flip times, 1261 steps)."""
+    """The difference of what turned, after twice the time in which queries turn under SignGD (four flip times)."""
     gap = _each(lambda short, long: short.crossed - long.crossed, "Adam, short", "Adam, long", steps=TURNED)
     what = "the part at beta_2 = 0.9 minus that at 0.999"
     printed = _likely(lab, what, gap, -1, -1e-9, "the printed relation: less turns for small beta_2")
