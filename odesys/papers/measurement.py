@@ -170,28 +170,23 @@ class Measurement:
         claimed: float,
         kind: str = "Theta",
         towards: str = "infinity",
-        room: float = 0.0,
-        why: str = "",
     ) -> Verdict:
         r"""The observable is of the order parameter^claimed: :math:`\Theta`, :math:`O` or :math:`\Omega`.
 
         `towards` says where the parameter goes, to ``infinity`` or to ``zero``. Confirmed over a decade or more,
         refuted over two or more, by the 99.9 percent interval of the exponent; one wider than 0.2 decides nothing,
         unless that of the fit, and the slope near the limit, lie on the side that :math:`O` or :math:`\Omega` allows.
-        `room` is what the next order of an expansion may move a fitted exponent by at these points; `why` says so.
 
         >>> points = tuple({"m": 10.0**k} for k in range(5))
         >>> Measurement("gap", points, [2 * p["m"] ** -0.5 for p in points]).order("m", -0.5).as_stated
         'holds'
         """
-        if room < 0 or (room > 0) != bool(why.strip()):
-            raise OdesysError(f"room of {room:g} about an exponent is not negative, and comes with its reason")
         if kind not in ORDERS or towards not in ("infinity", "zero"):
             raise OdesysError(f"an order is {', '.join(ORDERS)} as a parameter goes to infinity or zero, not {kind!r}")
         found, line = self.exponent(parameter, towards), self.exponent(parameter)
         sign = 1 if towards == "infinity" else -1
         drift = sorted((sign * (found.low - claimed), sign * (found.high - claimed)))  # of the ratio, in the limit
-        above, below = drift[0] > ROUNDING + room, drift[1] < -ROUNDING - room
+        above, below = drift[0] > ROUNDING, drift[1] < -ROUNDING
         bad = {"Theta": above or below, "O": above, "Omega": below}[kind]
         ends = [sign * (end - claimed) for end in (line.low, line.high, self.slopes(parameter, towards)[1])]
         clear = {"Theta": False, "O": max(ends) <= ROUNDING, "Omega": min(ends) >= -ROUNDING}[kind]
@@ -203,8 +198,8 @@ class Measurement:
             seen["moving along"] = moving
         if not (bad or clear or line.low <= claimed <= line.high):  # only the widened interval covers: both are shown
             seen[f"exponent of {parameter}, fit alone"] = [float(f"{v:.4g}") for v in (line.low, line.high)]
-        because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades" + (why and f"; {why}")
-        limits = {"claimed": claimed, "widest interval": WIDEST} | ({"room": room} if room else {})
+        because = f"the 99.9 percent interval of the exponent over {found.decades:.2g} decades"
+        limits = {"claimed": claimed, "widest interval": WIDEST}
         if bad and found.decades >= 2 - 1e-9:
             sentence = (
                 f"as {parameter} goes from {say_number(self.points[0][parameter])} to "

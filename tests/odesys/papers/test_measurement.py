@@ -174,15 +174,3 @@ def test_a_wide_interval_on_the_allowed_side_decides() -> None:
     assert bent.exponent("omega").width > 0.2
     assert bent.order("omega", 1, "O", "zero").as_stated == "holds"
     assert bent.order("omega", 3, "Omega", "zero").as_stated != "holds"
-
-
-def test_room_for_the_next_order_moves_an_exponent_only_so_far() -> None:
-    points = tuple({"x": 0.02 * 2.5**k} for k in range(5))
-    seen = Measurement("T", points, [p["x"] ** -1.05 for p in points])
-    assert seen.order("x", -1.0, towards="zero").as_stated == "undecided"
-    allowed = seen.order("x", -1.0, towards="zero", room=0.2, why="the next order")
-    assert allowed.as_stated == "holds" and allowed.tolerance is not None and "next order" in allowed.tolerance.because
-    assert seen.order("x", -1.3, towards="zero", room=0.2, why="the next order").as_stated == "undecided"
-    for room, why in ((0.1, ""), (-0.1, "the next order"), (0.0, "the next order")):
-        with pytest.raises(OdesysError, match="comes with its reason"):
-            seen.order("x", -1.0, room=room, why=why)
