@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from odesys.analysis.findings import Analysis, Finding
+from odesys.analysis.finding import Finding
+from odesys.analysis.findings import Analysis
 from odesys.errors import OdesysError
 
 from .integrate import integrate

@@ -17,7 +17,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.findings import SECTIONS, Analysis
+from ..analysis.finding import SECTIONS
+from ..analysis.findings import Analysis
 from ..analysis.switching import Switching
 from ..errors import EquationError
 from ..expr import graph

@@ -1,0 +1,121 @@
+"""Lines about sets that no solution leaves: planes, curves and surfaces, and states that stay positive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..exact.sparse_terms import TooManyTerms, sparse_terms
+from ..expr import graph
+from ..expr.graph import Node, sym
+from ..expr.sympy_bridge import to_sympy
+from ..expr.system import System
+from .darboux import invariant_curves
+from .dependency import sign_of
+from .finding import Finding
+
+#: smooth on the whole line
+ENTIRE = {"exp", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "arcsinh", "erf", "sigmoid", "softplus", "sech"}
+
+
+def invariant_set_lines(system: System, values: Mapping[str, Any]) -> Iterator[Finding]:
+    """Planes, curves and surfaces that are invariant, and whether states that are not negative stay so."""
+    if system.kind == "map" or not _has_unique_solutions(system):  # x' = sqrt(x) leaves x = 0, where it is zero
+        return
+    below = {name for name, value in values.items() if sign_of(value) == -1}
+    signed = {*system.names, *system.parameters} - below
+    loose = [name for name in system.parameters if name not in values]
+    planes: list[str] = []
+    positive: list[str] = []
+    open_states: list[str] = []
+    for name, node in system.equations.items():
+        try:
+            there = graph.substitute([node], {sym(name): graph.ZERO})[0]
+        except ZeroDivisionError:
+            open_states.append(name)
+            continue
+        if not _is_smooth_in(system, name):  # x' = x log(x) has no value at zero
+            open_states.append(name)
+            continue
+        if there is graph.ZERO and _has_value_at_zero(system, name):
+            planes.append(name)
+        (positive if _not_negative(there, signed) else open_states).append(name)
+    if planes:
+        listed = ", ".join(f"{name} = 0" for name in planes[:12]) + (", ..." if len(planes) > 12 else "")
+        text = f"The set {listed} is invariant" if len(planes) == 1 else f"These sets are invariant: {listed}"
+        yield Finding("invariant sets", text, "proof")
+    yield from _invariant_curves(system)
+    given = " with parameters that are not negative" if loose else ""
+    if not open_states:
+        yield Finding(
+            "invariant sets",
+            f"States that are not negative stay so{given}",
+            "proof",
+            "for t >= 0, as long as the solution exists",
+        )
+    elif positive:
+        text = f"As long as no other state is negative, {', '.join(positive[:12])} can not become negative{given}"
+        yield Finding("invariant sets", text, "proof")
+
+
+def _invariant_curves(system: System) -> Iterator[Finding]:
+    """Invariant curves and surfaces of a polynomial flow that are no coordinate planes."""
+    if system.dimension == 1:
+        return
+    products = (node for node in graph.topological(system.nodes) if node.op == "mul")
+    if any(e < 0 and graph.symbols([base]) & {*system.names} for node in products for base, e in node.args):
+        return
+    found = invariant_curves(system)
+    shown = [f"{to_sympy(f)} = 0" for f in found.curves if f.op != "sym" and not _is_definite(f)]
+    every = f"every one of degree at most {found.degree} over the rational numbers is among them"
+    every, what = every if found.degree else "", "curves" if system.dimension == 2 else "surfaces"
+    if shown:
+        yield Finding("invariant sets", f"These {what} are invariant: {', '.join(shown)}", "proof", every)
+
+
+def _is_definite(node: Node) -> bool:
+    """Whether a polynomial is a sum of even powers and a number, all of one sign: x^2 + 1 = 0 is no curve."""
+    return is_even(node) and frozenset() in sparse_terms(node)
+
+
+def is_even(node: Node) -> bool:
+    """Whether an expression is a sum of even powers, all of one sign."""
+    try:
+        terms = sparse_terms(node)
+    except TooManyTerms:
+        return False
+    even = all(power % 2 == 0 for monomial in terms for _, power in monomial)
+    return even and len({c > 0 for c in terms.values()}) == 1
+
+
+def _has_unique_solutions(system: System) -> bool:
+    """True if the field is smooth where it is defined: no switches, and no roots, whose slope is infinite at zero."""
+    products = (node for node in graph.topological(system.nodes) if node.op == "mul")
+    return not system.surfaces and all(e.denominator == 1 for node in products for _, e in node.args)
+
+
+def _has_value_at_zero(system: System, name: str) -> bool:
+    """False if an equation divides by a state: with y' = y (1 - y/x) there is no flow on x = 0."""
+    try:
+        graph.substitute(system.nodes, {sym(name): graph.ZERO})
+    except ZeroDivisionError:
+        return False
+    return True
+
+
+def _is_smooth_in(system: System, name: str) -> bool:
+    """True if every function that contains a state is one without a singularity."""
+    functions = (node for node in graph.topological(system.nodes) if node.op not in ("num", "sym", "add", "mul"))
+    return all(node.op in ENTIRE or name not in graph.symbols([node]) for node in functions)
+
+
+def _not_negative(node: Node, signed: set[str]) -> bool:
+    """True if an expression is a sum of products of numbers, names and exponentials that are not negative."""
+    try:
+        terms = sparse_terms(node)
+    except TooManyTerms:
+        return False
+    return all(
+        c > 0 and all((atom.op == "sym" and atom.args[0] in signed) or atom.op == "exp" for atom, _ in monomial)
+        for monomial, c in terms.items()
+    )
