@@ -60,6 +60,12 @@ ONE_A = Hypothesis(
     lambda p: 0.0,
 )
 SHARED = (*THEOREM_1, ONE_A)
+#: that there are such K and Q is Eq.49-50, which is open
+GROWTH = Hypothesis(
+    "features grow",
+    r"K(t),Q(t)>0\text{ as in (49), (50): a step makes the features }q_1,r_1\text{ longer}",
+    lambda p: 0.0,
+)
 TOY_NAME = re.compile("[OVKQ]_.*")
 ROUNDING = "rounding of floats"
 

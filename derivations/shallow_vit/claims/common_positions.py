@@ -58,7 +58,8 @@ def received(first: Pass, last: Pass, data: Tokens) -> dict[str, float]:
     """What tokens receive, in the mean over queries, times their number L: 1 is the same for all.
 
     Gains from start to T of label-relevant and of confusion tokens, in the mean over all; what label-relevant tokens
-    receive at T beyond the others and beyond confusion tokens; the share of the samples in which each of them is above every other token at T.
+    receive at T beyond the others and beyond confusion tokens, the latter also in the class where it is least; the share of
+    the samples in which each of them is above every other token at T.
     """
     before, after = (found.A.mean(axis=2) * data.X.shape[1] for found in (first, last))
     own, confusion = data.relevant, data.pattern == np.where(data.y > 0, 1, 0)[:, None]
@@ -69,5 +70,9 @@ def received(first: Pass, last: Pass, data: Tokens) -> dict[str, float]:
         "confusion gained": float((after - before)[confusion].mean()),
         "label-relevant beyond others": float(after[own].mean() - after[~own].mean()),
         "label-relevant beyond confusion": float(after[own].mean() - after[confusion].mean()),
+        "least label-relevant beyond confusion": min(
+            float(after[own & here].mean() - after[confusion & here].mean())
+            for here in ((data.y == label)[:, None] for label in (1, -1))
+        ),
         "above every other": float((least > most).mean()),
     }

@@ -20,7 +20,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, K, Q, at, b, c, claim, definition_1, eps
+from .book import GROWTH, NUMBERS, K, Q, at, b, c, claim, definition_1, eps
 from .common_equations import dot
 
 w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
@@ -217,14 +217,14 @@ def step_of_the_gap() -> Verdict:
     "Eq.45",
     "Claim 2: attention after a step",
     kind="inequality",
-    uses=["Eq.126-127", "Eq.171-172"],
+    uses=["Eq.126-127", "Eq.171-172", "Eq.49-50"],
     same_as="Eq.173",
     insensitive=NUMBERS,
     where="Lemma 2, Claim 2, Eq. (45)",
     parts=["attention"],
-    hypotheses=(),
+    hypotheses=(GROWTH,),
     statement=r"\mathrm{softmax}(t+1)\gtrsim\frac{e^{(1+K)Q^2-\epsilon Q}}{|S_1|e^{(1+K)Q^2-\epsilon Q}+|S|-|S_1|},\quad j\in S_*",
-    reading="given K > 0 (Eq.49-50): query of pattern 1, errors delta + tau up to 1/2; the constant depends on the errors times the length of the features",
+    reading="query of pattern 1, errors delta + tau up to 1/2; the constant depends on the errors times the length of the features",
 )
 def after_a_step(lab: Laboratory) -> Verdict:
     """e^{(1 + K)^2 Q^2} against e^{(1 + K) Q^2}, exact features; with errors the odds are off by a factor 1 + R.
@@ -259,14 +259,14 @@ def _printed(own: bool) -> graph.Node:
     "Eq.46",
     "Claim 2: growth of attention",
     kind="inequality",
-    uses=["Eq.45"],
+    uses=["Eq.45", "Eq.49-50"],
     same_as="Eq.174",
     insensitive=NUMBERS,
     where="Lemma 2, Claim 2, Eq. (46)",
     parts=["growth"],
-    hypotheses=(),
+    hypotheses=(GROWTH,),
     statement=r"\Delta\,\mathrm{softmax}\gtrsim\frac{(|S|-|S_1|)\,e^{Q^2-\epsilon Q}K}{(|S_1|e^{(1+K)Q^2-\epsilon Q}+|S|-|S_1|)^2}",
-    reading="given K > 0 (Eq.49-50): query of pattern 1, a step by K q_1 and K r_1, features of length 1 or more, errors delta + tau up to 1/2",
+    reading="query of pattern 1, a step by K q_1 and K r_1, features of length 1 or more, errors delta + tau up to 1/2",
 )
 def growth_of_attention(lab: Laboratory) -> Verdict:
     """The exact change of attention for odds that are off by a factor 1 + R, against the printed bound over 1 + R.
@@ -287,14 +287,14 @@ def growth_of_attention(lab: Laboratory) -> Verdict:
     "Eq.47-48",
     "Claim 2: decrease elsewhere",
     kind="inequality",
-    uses=["Eq.45"],
+    uses=["Eq.45", "Eq.49-50"],
     same_as="Eq.182-183",
     insensitive=NUMBERS,
     where="Lemma 2, Claim 2, Eqs. (47), (48)",
     parts=["(47)", "(48)"],
-    hypotheses=(),
+    hypotheses=(GROWTH,),
     statement=r"\mathrm{softmax}_j(t+1)\lesssim\frac1{|S_1|e^{(1+K)Q^2-\delta Q}+|S|-|S_1|},\quad\Delta\,\mathrm{softmax}_j\lesssim-\frac{|S_1|e^{Q^2-\delta Q}K}{(|S_1|e^{(1+K)Q^2-\delta Q}+|S|-|S_1|)^2},\quad j\notin S_*",
-    reading="given K > 0 (Eq.49-50): query of pattern 1, as Eq.46; e^(tau Q), by which the exponents of (182) and (47) differ, is part of the constant",
+    reading="query of pattern 1, as Eq.46; e^(tau Q), by which the exponents of (182) and (47) differ, is part of the constant",
 )
 def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     """As Eq.45 and Eq.46: attention on one other token is at most (1 + R)/b times that on all of them."""

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from derivations.shallow_vit.claims import book
+from derivations.shallow_vit.claims.common_positions import received
 from derivations.shallow_vit.claims.common_runs import MAIN
+from derivations.shallow_vit.claims.common_seeds import over_batches
 from derivations.shallow_vit.claims.part_2_remarks import falling
 from derivations.shallow_vit.claims.part_3_samples import highlighted
 from derivations.shallow_vit.laboratory import Laboratory
@@ -340,6 +342,32 @@ def test_label_relevant_tokens_are_not_highlighted_where_labels_are_not_learned(
     assert highlighted(Laboratory()).as_stated == "holds"
     assert highlighted(NothingLearned()).as_stated == "fails"
     assert highlighted(ShuffledLabels()).as_stated != "holds"
+
+
+def test_what_tokens_receive_is_also_told_for_the_class_where_it_is_least() -> None:
+    """Pooled over both classes label-relevant tokens are ahead, in the samples with label -1 they are not."""
+    pattern, y = np.array([[0, 1], [0, 1]]), np.array([1, -1])
+    data = network.Tokens(np.zeros((2, 2, 3)), pattern, np.ones_like(pattern, dtype=bool), y)
+
+    def seen(*on_the_first: float) -> network.Pass:
+        A = np.array([[[a, a], [1 - a, 1 - a]] for a in on_the_first])
+        empty = np.zeros(0)
+        return network.Pass(A, empty, empty, empty, empty, empty)
+
+    found = received(seen(0.5, 0.5), seen(0.9, 0.6), data)
+    assert found["label-relevant beyond confusion"] == pytest.approx(0.6)
+    assert found["least label-relevant beyond confusion"] == pytest.approx(-0.4)
+
+
+def test_a_number_that_a_batch_of_copies_does_not_change_has_no_bound_that_falls_with_it() -> None:
+    lab, what = Laboratory(), "a ratio"
+
+    def values(found: float) -> Any:
+        return over_batches(lab, "x", what, -0.5, lambda _, seed: {"x": found})[0]
+
+    fails = values(0.25)
+    assert fails.as_stated == "fails" and "0.25 or more" in fails.witness.sentence
+    assert values(0.0).as_stated == values(float("nan")).as_stated == "undecided"
 
 
 def test_a_laboratory_says_what_its_mutation_changes() -> None:
