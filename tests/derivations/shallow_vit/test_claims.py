@@ -168,6 +168,7 @@ EXPECTED = {
     "Beyond.heads-drift": ("holds", P),
 }
 FULL = (
+    "Rem.2-scale",
     "Rem.3",
     "Beyond.gain",
     "Fig.1a",
