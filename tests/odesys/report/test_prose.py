@@ -54,3 +54,9 @@ def test_greek_names_with_a_number_and_powers_of_ten() -> None:
     assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>" and letters("h1, T1x, me2") == "h1, T1x, me2"
     assert letters("at 2.197e+16, -1e-05") == "at 2.197 × 10<sup>16</sup>, -10<sup>−5</sup>"
     assert letters("x2e5 and 1e-9.json") == "x2e5 and 1e-9.json"
+
+
+def test_a_sign_that_names_a_head_stays_with_it() -> None:
+    assert letters("neurons of the - head") == "neurons of the −\N{NO-BREAK SPACE}head"
+    assert letters("v, + heads") == "v, +\N{NO-BREAK SPACE}heads"
+    assert letters("a - b + c") == "a - b + c"
