@@ -24,6 +24,7 @@ _POWER = re.compile(  # of a bracket, a word or a number; in N^2M, too
 )
 _TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 _HEAD = re.compile(r"(?<!\S)[+-] (?=(?:head|neuron|class|unit)(?:e?s)?\b)")  # which one it is: no line ends between
+_MINUS = re.compile(r"(?<![\w)\]^_-])(?<!\^\()-(?=[\w.(])")  # of a negative number: a line could end after a hyphen
 _ROOT = re.compile(r"(?<![A-Za-z])sqrt(?:\((\w+)\)|(?=[(2-9])| (?=[A-Za-z](?![A-Za-z])))")
 
 
@@ -54,7 +55,7 @@ def letters(text: str) -> str:
     >>> letters("a mean_field in x_1.json")
     'a mean_field in x<sub>1</sub>.json'
     """
-    text = _HEAD.sub(lambda found: f"{found[0][0].replace('-', '−')}\xa0", text)
+    text = _MINUS.sub("−", _HEAD.sub(lambda found: f"{found[0][0].replace('-', '−')}\xa0", text))
     text, out, end = _ROOT.sub(lambda found: f"√{found[1] or ''}", text), "", 0
     for found in _LETTER.finditer(text):
         stem, number, index, power = found.group("stem", "number", "index", "power")
