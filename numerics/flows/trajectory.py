@@ -220,7 +220,7 @@ class Trajectory:
             return self.state(name)
         if name == TIME:
             return self.times
-        known = observable_names(self.system)
+        known = self._observables
         if name in known:
             return self.observable(name)
         near = get_close_matches(str(name), [*known, *self.names], 1)
@@ -254,7 +254,7 @@ class Trajectory:
             import pandas as pd
         except ImportError as error:
             raise OdesysError("to_dataframe needs pandas (pip install pandas); to_csv and run[name] do not") from error
-        wanted = observable_names(self.system) if observables is None else observables
+        wanted = self._observables if observables is None else observables
         columns = {**dict(zip(self.names, self.states.T, strict=True)), **{n: self.observable(n) for n in wanted}}
         return pd.DataFrame(columns, index=pd.Index(self.times, name=TIME))
 
@@ -392,6 +392,11 @@ class Trajectory:
         if name not in table:
             raise EquationError(f"{name!r} is not an observable; the observables are {_some(tuple(table))}")
         return table[name]
+
+    @property
+    def _observables(self) -> tuple[str, ...]:
+        """Names of the observables that are known along the whole run."""
+        return observable_names(self.system)
 
     @cached_property
     def _table(self) -> dict[str, np.ndarray]:
@@ -531,6 +536,12 @@ class StagedTrajectory(Trajectory):
     """
 
     parts: Mapping[str, Trajectory] = field(default_factory=dict, repr=False)
+
+    @property
+    def _observables(self) -> tuple[str, ...]:
+        """Those that every stage has: stages may train on other samples."""
+        own = [observable_names(run.system) for run in self.parts.values()]
+        return tuple(name for name in own[-1] if all(name in names for names in own))
 
     def observable(self, name: str, system: System | None = None) -> np.ndarray:
         """One observable along the recorded times, by default each stage's own of that name; see `Trajectory`."""

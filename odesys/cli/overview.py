@@ -104,7 +104,7 @@ def print_sizes(paper: Paper, word: str, sizes: Iterable[SystemSize]) -> None:
             say(f"{size.name}: {size.refused}")
     given = ", ".join(_setting(p) for p in paper.parameters[:4])
     if given:
-        say(f"sizes are for {given}{', ...' if len(paper.parameters) > 4 else ''} (see odesys list {word})", 0, 0)
+        say(f"sizes are for {given}{', ...' if len(paper.parameters) > 4 else ''}", 0, 0)
     say("\nnext:")
     open_ = next((f"{p.name}={p.words[0]}" for p in paper.parameters if p.words and p.kind is not str), "")
     _commands(
@@ -112,6 +112,7 @@ def print_sizes(paper: Paper, word: str, sizes: Iterable[SystemSize]) -> None:
         (f"derive {word} --format latex --out system.tex", "the default system as a document"),
         *([(f"derive {word} --set {open_}", f"one system for every {open_.partition('=')[0]}")] if open_ else ()),
         *([(f"simulate {word} --out run", "run it")] if paper.protocols else ()),
+        (f"list {word}", "its parameters, protocols and figures"),
     )
 
 

@@ -24,8 +24,10 @@ _ROOTS = {"sqrt": "Math.sqrt", "pow": "Math.pow"}  # fractional and large powers
 _KEYWORDS = {"do", "if", "in", "of", "as"}
 _EXACT = 2**53  # a quotient of whole numbers up to here is rounded once
 _ATOM = re.compile(r"[\w.]+(\[\d+\])?")
+_NAMED = r"\b(?:[a-z]\[\d+\]|v\d+\b)"  # entries of arrays, and what a program calls its values
+_PRODUCT = rf"{_ATOM.pattern}(\*{_ATOM.pattern})+"
 SMALL_POWER = 4  # up to here a power is a product
-ALIASED = 3  # an entry of an array that is read this often gets a name
+ALIASED = 4  # an entry of an array that is read this often gets a name
 
 Term = tuple[bool, tuple[str, ...]]  # whether it is subtracted, and its factors; a factor /a divides by a
 
@@ -46,7 +48,7 @@ def literal(value: Number) -> str:
 
 
 def arrow(arguments: str, roots: Sequence[Node], places: Mapping[str, str], gates: Mapping[Node, str]) -> str:
-    """A function of `arguments` that writes the values of `roots`, but for zeros, into the array o, which is zero.
+    """A function of `arguments` that gives the values of `roots`, as an array.
 
     Parameters
     ----------
@@ -54,21 +56,33 @@ def arrow(arguments: str, roots: Sequence[Node], places: Mapping[str, str], gate
     gates : what stands for each gate; other gates follow their own sign.
 
     >>> x, y = graph.sym("x"), graph.sym("y")
-    >>> arrow("x,o", [x**2 * y + 3 * graph.exp(y) * x, y], {"x": "x[0]", "y": "x[1]"}, {})
-    '(x,o)=>{const a=x[1];o[0]=(3*exp(a)+x[0]*a)*x[0];o[1]=a}'
+    >>> arrow("x", [x**2 * y + 3 * graph.exp(y) * x, y], {"x": "x[0]", "y": "x[1]"}, {})
+    '(x)=>[(3*exp(x[1])+x[0]*x[1])*x[0],x[1]]'
     """
     writer = _Writer(roots, places, gates)
-    ends = [f"o[{k}]={writer.text[root]}" for k, root in enumerate(writer.roots) if root is not graph.ZERO]
-    text = "\n".join([*writer.lines, *ends])
-    short = _names(set(arguments.split(",")))
-    again = [entry for entry, uses in Counter(re.findall(r"\b[a-z]\[\d+\](?!=)", text)).items() if uses >= ALIASED]
-    named = {entry: next(short) for entry in again}
-    named |= {name: next(short) for name in re.findall(r"^v\d+\b", text, flags=re.MULTILINE)}
-    text = re.sub(r"\b(?:[a-z]\[\d+\](?!=)|v\d+\b)", lambda found: named.get(found[0], found[0]), text)
-    body = [f"{name}={entry}" for entry, name in named.items() if "[" in entry] + text.splitlines()
-    constants = body[: len(body) - len(ends)]
-    head = [f"const {','.join(constants)}"] if constants else []
-    return f"({arguments})=>{{{';'.join(head + body[len(constants) :])}}}"
+    text = _without_short_names("\n".join([*writer.lines, ",".join(writer.text[root] for root in writer.roots)]))
+    uses = Counter(re.findall(_NAMED, text))
+    again = [name for name, count in uses.most_common() if name.startswith("v") or count >= ALIASED]
+    named = dict(zip(again, _names(set(arguments.split(","))), strict=False))  # what is read most has the shortest name
+    *lines, ends = re.sub(_NAMED, lambda found: named.get(found[0], found[0]), text).split("\n")
+    constants = [f"{name}={entry}" for entry, name in named.items() if "[" in entry] + lines
+    return f"({arguments})=>{{const {','.join(constants)};return[{ends}]}}" if constants else f"({arguments})=>[{ends}]"
+
+
+def _without_short_names(text: str) -> str:
+    """The lines of a program without those that cost more text than they save: short products that are read seldom."""
+    *lines, ends = text.split("\n")
+    uses, divisors = Counter(re.findall(_NAMED, text)), set(re.findall(r"/(v\d+)\b", text))
+    known: dict[str, str] = {}
+    kept = []
+    for line in lines:
+        name, body = re.sub(_NAMED, lambda found: known.get(found[0], found[0]), line).split("=")
+        size, times = len(re.sub(_NAMED, "ab", body)), uses[name] - 1
+        if re.fullmatch(_PRODUCT, body) and name not in divisors and size * times <= size + 4 + 2 * times:
+            known[name] = body
+        else:
+            kept.append(f"{name}={body}")
+    return "\n".join([*kept, re.sub(_NAMED, lambda found: known.get(found[0], found[0]), ends)])
 
 
 def prelude(text: str) -> str:

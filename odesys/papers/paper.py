@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ParameterError
+from ..shortening import shortened, some
 from ..terminal import Progress, progress_bar
 
 if TYPE_CHECKING:
@@ -301,7 +302,7 @@ class CompareFunction(Protocol):
     def __call__(self, widths: list[int], seeds: int, parameters: Mapping[str, Any], progress: Progress) -> Any: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Paper:
     """Everything the command line needs to know about a paper.
 
@@ -369,6 +370,9 @@ class Paper:
     main_figure: str = ""  # id of the figure that its page opens with; the first one where none is named
     default: str = ""
     meanings: Mapping[str, str] = field(default_factory=dict)  # what each system is, in a few words
+
+    def __repr__(self) -> str:
+        return shortened(f"<Paper {self.name}: {self.title}; systems {some(self.systems)}>")
 
     def __post_init__(self) -> None:
         for what, names in {"a paper": (self.name,), "a system": self.systems, "a figure": self.figures}.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -36,6 +37,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LARGEST = 40_000  # bytes of a script
+SHORTER = {
+    r"\bconst\b ?(\W?)": r"let \1",
+    r"let ([\[{])": r"let\1",
+    ";}": "}",
+    r"(?<!\w)\((\w+)\)=>": r"\1=>",
+    r"\b0\.": ".",
+}
 FLOATS = Arithmetic({name: record.floats for name, record in graph.FUNCTIONS.items()}, float)
 
 
@@ -140,13 +148,10 @@ class _Code:
         for i, surface in enumerate(surfaces):
             gates |= {graph.step(surface): f"g[{i}]", graph.step(-surface): f"(1-g[{i}])"}
         roots = [*self.nodes, *surfaces, *self.seen]
-        code = arrow("t,x,p,g,o", roots, _places(system.names, sliders), gates)
+        code = arrow("t,x,p,g", roots, _places(system.names, sliders), gates)
         movable = [int(not graph.symbols([surface]).isdisjoint(moving)) for surface in surfaces]
         found = [names.get(surface, f"gate {i + 1}") for i, surface in enumerate(surfaces)]
-        return (
-            f"{{n:{system.dimension},s:{len(surfaces)},m:{len(self.seen)},w:{_script(movable)},"
-            f"names:{_script(found)},f:{code}}}"
-        )
+        return f"{{n:{system.dimension},s:{len(surfaces)},w:{_script(movable)},names:{_script(found)},f:{code}}}"
 
 
 def _places(states: Sequence[str], sliders: Sequence[str]) -> dict[str, str]:
@@ -238,7 +243,7 @@ def _protocol(protocol: LiveProtocol, sliders: Sequence[str], codes: list[_Code]
         "panels": panels,
         "stages": stages,
     }
-    return table, arrow("p,o", given, _places((), sliders), {})
+    return table, arrow("p", given, _places((), sliders), {})
 
 
 def _check(protocol: LiveProtocol, sliders: Sequence[str]) -> None:
@@ -274,8 +279,10 @@ def _runtime() -> str:
     """Integrator and view, without comments and needless space."""
     from rjsmin import jsmin
 
-    text = "\n".join(page_file(name) for name in ("explorer_flow.js", "explorer_view.js"))
-    return f"let TABLE={_table()};{jsmin(text).replace('const ', 'let ')}\n"
+    text = jsmin("\n".join(page_file(name) for name in ("explorer_flow.js", "explorer_view.js")))
+    for long, short in SHORTER.items():
+        text = re.sub(long, short, text)
+    return f"let TABLE={_table()};{text}\n"
 
 
 @cache

@@ -24,6 +24,7 @@ _STYLES = {  # of mathvariant, as Unicode names the letters: browsers no longer 
     "bold-italic": "BOLD ITALIC",
 }
 _SCRIPTS = ("msub", "msup", "msubsup")
+_OPERANDS = ("mi", "mn", "mfrac", "msqrt", *_SCRIPTS)
 _ROWS = ("math", "mrow", "mtd", "mstyle", "msqrt", "mpadded", "menclose")  # several children are a row in them anyway
 _STRETCHED = set("()[]{}|‖∥⟨⟩⌊⌋⌈⌉∣/∫^~¯←→↔⇐⇒⇔⟶⟵⟹⏟⏞")  # operators that a browser would stretch by itself
 
@@ -52,7 +53,7 @@ def text_with_formulas(text: str) -> str:
 def compact(text: str) -> str:
     """The same MathML with characters instead of entities; refused if TeX is left in it."""
     root = ElementTree.fromstring(text.replace(_SPACE, ""))
-    for element in root.iter():
+    for element in reversed(list(root.iter())):  # what is inside comes first
         if element.get("mathvariant", "normal") != "normal":
             element.text = "".join(styled(c, element.attrib["mathvariant"]) for c in element.text or "")
             del element.attrib["mathvariant"]
@@ -65,6 +66,7 @@ def compact(text: str) -> str:
         if len(element):
             element.text = (element.text or "").strip()
             _fewer_rows(element)
+            _words_apart(element)
         _fewer_words(element)
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
 
@@ -98,6 +100,7 @@ def _words_whole(element: ElementTree.Element) -> None:
         letters[0].text = "".join(each.text or "" for each in letters)
         for each in letters[1:]:
             element.remove(each)
+        _fewer_words(letters[0])
 
 
 def _fewer_rows(element: ElementTree.Element) -> None:
@@ -109,6 +112,20 @@ def _fewer_rows(element: ElementTree.Element) -> None:
             inner = list(inner[0])
         if len(inner) == 1 or (inner and len(element) == 1 and element.tag in _ROWS):
             element[k : k + 1] = inner
+
+
+def _words_apart(element: ElementTree.Element) -> None:
+    r"""A thin space between a word, as \log or \mathrm{SNR}, and the letters beside it."""
+    if element.tag in _ROWS:
+        for k in range(len(element) - 1, 0, -1):
+            pair = element[k - 1], element[k]
+            if any(map(_is_word, pair)) and all(each.tag in _OPERANDS for each in pair):
+                element.insert(k, ElementTree.Element("mspace", width="0.167em"))
+
+
+def _is_word(element: ElementTree.Element) -> bool:
+    base = element[0] if element.tag in _SCRIPTS and len(element) else element
+    return base.tag == "mi" and len(base.text or "") > 1 and (base.text or "").isascii()
 
 
 def _fewer_words(element: ElementTree.Element) -> None:

@@ -287,7 +287,7 @@ def _networks(content: Content) -> list[Figure]:
 
 @dataclass(frozen=True)
 class Change:
-    """One slip of the paper: its fault, the claims it shows in, and the pieces that change where that is short.
+    """One slip of the paper: its fault, the claims it shows in, and, where that is short, what changes in the first.
 
     Where all of them stand under a severer slip already, `second` says what this one is.
     """
@@ -329,7 +329,7 @@ def _change(
     if not shown:
         again = tuple(entries[o.claim.id] for o in outcomes)
         return Change(cause, fault, again, second=say_answer(outcomes[0].verdict))
-    return Change(cause, fault, shown, next(filter(None, map(_pieces, shown)), None))
+    return Change(cause, fault, shown, _pieces(shown[0]))
 
 
 def _pieces(entry: ClaimEntry) -> tuple[str, str] | None:

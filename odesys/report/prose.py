@@ -23,6 +23,8 @@ _POWER = re.compile(  # of a bracket, a word or a number; in N^2M, too
     r"(?<=[A-Za-z0-9)|\]])\^([+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\d.])|\((?!\d+\))[\w+*/.,-]{1,10}\))"
 )
 _TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
+_HEAD = re.compile(r"(?<!\S)[+-] (?=(?:head|neuron|class|unit)(?:e?s)?\b)")  # which one it is: no line ends between
+_MINUS = re.compile(r"(?<![\w)\]^_-])(?<!\^\()-(?=[\w.(])")  # of a negative number: a line could end after a hyphen
 _ROOT = re.compile(r"(?<![A-Za-z])sqrt(?:\((\w+)\)|(?=[(2-9])| (?=[A-Za-z](?![A-Za-z])))")
 
 
@@ -48,9 +50,12 @@ def letters(text: str) -> str:
     'v<sub>μ</sub> ≤ k<sub>s,μ</sub>'
     >>> letters("mu1 below 9.703e-06 or 1e-9")
     'μ<sub>1</sub> below 9.703 × 10<sup>−6</sup> or 10<sup>−9</sup>'
+    >>> letters("neurons of the - head").split("of the ")
+    ['neurons ', '−\xa0head']
     >>> letters("a mean_field in x_1.json")
     'a mean_field in x<sub>1</sub>.json'
     """
+    text = _MINUS.sub("−", _HEAD.sub(lambda found: f"{found[0][0].replace('-', '−')}\xa0", text))
     text, out, end = _ROOT.sub(lambda found: f"√{found[1] or ''}", text), "", 0
     for found in _LETTER.finditer(text):
         stem, number, index, power = found.group("stem", "number", "index", "power")

@@ -341,6 +341,18 @@ def test_columns_by_name_and_as_a_table() -> None:
         run["squares"]
 
 
+def test_stages_with_observables_of_their_own_are_one_table_of_what_they_share() -> None:
+    pytest.importorskip("pandas")
+    x = sp.Symbol("x")
+    few = System.from_equations({x: -x}, observables={"square": x**2})
+    more = System.from_equations({x: -x}, observables={"cube": x**3, "square": x**2})
+    first = integrate(few, [1.0], (0.0, 1.0))
+    run = join_trajectories([first, integrate(more, first.end_state, (1.0, 2.0))])
+    assert list(run.to_dataframe().columns) == ["x", "square"]
+    with pytest.raises(EquationError, match="'cube' is neither"):
+        run["cube"]
+
+
 def test_without_pandas_the_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     x = sp.Symbol("x")
     run = integrate(System.from_equations({x: -x}), [1.0], (0.0, 1.0))

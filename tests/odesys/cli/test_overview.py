@@ -45,3 +45,12 @@ def test_systems_are_told_with_what_they_are(capsys: pytest.CaptureFixture[str])
     assert "systems: full (default), large" in capsys.readouterr().out
     print_paper(replace(PAPER, meanings={"full": "every score"}), "./toy")
     assert "    full (default)  every score\n    large\n" in capsys.readouterr().out
+
+
+def test_no_command_is_broken_over_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    more = tuple(Parameter(name, 1, "", int) for name in ("long_name", "longer_name", "longest_name", "M"))
+    print_sizes(replace(PAPER, parameters=PAPER.parameters + more), "a_paper_of_mine", [SystemSize("full", "map", 7)])
+    commands = [line for line in capsys.readouterr().out.splitlines() if "odesys" in line]
+    assert len(commands) == 4 and all(c.startswith("    odesys ") and "a_paper_of_mine" in c for c in commands)
+    assert any("odesys list a_paper_of_mine" in command for command in commands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -33,16 +34,36 @@ def test_constants_read_back_as_the_same_float(value: int | Fraction | float) ->
     assert float(top) / float(bottom or 1) == float(value)
 
 
-def test_common_factors_are_pulled_out_and_zeros_are_not_written() -> None:
-    text = arrow("x,o", [X * Y + X * graph.exp(Y), graph.ZERO, Y], PLACES, {})
-    assert text == "(x,o)=>{const a=x[1];o[0]=(exp(a)+a)*x[0];o[2]=a}"
+def test_common_factors_are_pulled_out() -> None:
+    text = arrow("x", [X * Y + X * graph.exp(Y), graph.ZERO, Y, 2 * Y], PLACES, {})
+    assert text == "(x)=>{const a=x[1];return[(exp(a)+a)*x[0],0,a,2*a]}"
     assert prelude(text) == "const exp=Math.exp;"
 
 
 def test_gates_are_read_where_they_are_given() -> None:
     gate = graph.step(X)
-    assert arrow("x,g,o", [gate * Y], PLACES, {gate: "g[0]"}) == "(x,g,o)=>{o[0]=x[1]*g[0]}"
-    assert "step(" in arrow("x,o", [gate * Y], PLACES, {})
+    assert arrow("x,g", [gate * Y], PLACES, {gate: "g[0]"}) == "(x,g)=>[x[1]*g[0]]"
+    assert "step(" in arrow("x", [gate * Y], PLACES, {})
+
+
+def test_a_name_that_costs_more_than_it_saves_is_not_given() -> None:
+    a, b = graph.exp(X), graph.exp(Y)
+    twice = arrow("x", [graph.call("sin", a * b), graph.call("cos", a * b), a, b], PLACES, {})
+    assert "sin(b*a),cos(b*a)" in twice
+    divided = arrow("x", [graph.call("sin", a) / (a * b + 1), graph.call("cos", a) / (a * b)], PLACES, {})
+    assert not re.search(r"/\w+\*", divided)  # x / (a b) is not x / a * b
+
+
+def test_what_is_read_most_has_the_shortest_name() -> None:
+    many = [graph.exp(graph.sym(f"z{k}")) for k in range(60)]
+    places = {f"z{k}": f"x[{k}]" for k in range(60)}
+    text = arrow(
+        "x",
+        [graph.call("sin", node) + graph.call("cos", node) for node in many] + [many[-1] + k for k in range(9)],
+        places,
+        {},
+    )
+    assert ",a=exp(x[59])" in text
 
 
 def test_every_function_has_its_javascript() -> None:
@@ -50,14 +71,10 @@ def test_every_function_has_its_javascript() -> None:
 
 
 def evaluate(chromium: Browser, roots: list[graph.Node], points: list[list[float]]) -> list[list[float]]:
-    text = arrow("x,o", roots, PLACES, {})
+    text = arrow("x", roots, PLACES, {})
     script = f"""
         {prelude(text)} const f = {text};
-        return arguments[0].map((x) => {{
-            const o = Array({len(roots)}).fill(0);
-            f(x, o);
-            return o.map((v) => (Number.isFinite(v) ? v : String(v)));
-        }})"""
+        return arguments[0].map((x) => f(x).map((v) => (Number.isFinite(v) ? v : String(v))))"""
     return chromium.execute_script(script, points)  # type: ignore[no-any-return]
 
 

@@ -51,6 +51,12 @@ def test_nothing_is_imported_before_it_is_used(paper: Paper) -> None:
     assert "shaped_paper" not in sys.modules
 
 
+def test_its_name_in_a_notebook_is_short(paper: Paper) -> None:
+    assert repr(paper) == "<Paper shaped_paper: T; systems full, quotient>"
+    assert "shaped_paper.claims" not in sys.modules
+    assert len(repr(replace(paper, title="a long title " * 40))) <= 300
+
+
 def test_everything_is_found_under_its_name(paper: Paper, tmp_path: Path) -> None:
     assert paper.systems["quotient"]({"K": 2}) == ("quotient", 2)
     assert paper.protocols["mean-field"]({}, silent) == paper.protocols["mean-field"]() == "run"

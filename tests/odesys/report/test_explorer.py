@@ -75,7 +75,7 @@ def test_stages_with_the_same_equations_share_their_code() -> None:
     panels = (Panel("x", {"x": x}),)
     made = Explorer("shared", (), (LiveProtocol("p", "p", stages, {"x": 1}, 2, panels),))
     script = fragment(made).script
-    assert script.count("f:(t,x,p,g,o)=>") == 1 and "z:[0]" in script and "z:[]" in script
+    assert script.count("f:(t,x,p,g)=>") == 1 and "z:[0]" in script and "z:[]" in script
 
 
 def refused(**changes: object) -> str:

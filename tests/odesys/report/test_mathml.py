@@ -32,3 +32,11 @@ def test_rows_and_words_that_say_nothing_are_left_out() -> None:
     assert mathml(r"\mathrm{ReLU}_{ij}") == "<math><msub><mi>ReLU</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub></math>"
     assert mathml(r"{}_1") == "<math><msub><mrow></mrow><mn>1</mn></msub></math>"
     assert '<mo stretchy="false">(</mo>' in mathml("(x)") and 'mathvariant="normal"' in mathml(r"\mathrm d x")
+
+
+def test_words_are_whole_and_apart_from_the_letters_beside_them() -> None:
+    space = '<mspace width="0.167em"></mspace>'
+    assert mathml(r"a\log m") == f"<math><mi>a</mi>{space}<mi>log</mi>{space}<mi>m</mi></math>"
+    assert mathml(r"X\mathrm{softmax}(x)").startswith(f"<math><mi>X</mi>{space}<mi>softmax</mi><mo")
+    assert mathml(r"N\mathrm{SNR}^2") == f"<math><mi>N</mi>{space}<msup><mi>SNR</mi><mn>2</mn></msup></math>"
+    assert mathml(r"x\,\mathrm{SNR}").count("<mspace") == 1 and "<mspace" not in mathml(r"\exp(\dot x y_1)")

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from odesys.papers import registry
+from odesys.papers.claims import Outcome
 from odesys.papers.survival import causes, score, with_survival
 from odesys.report import html
-from odesys.report.claim_entry import anchor, claim_entries
+from odesys.report.claim_entry import ClaimEntry, anchor, claim_entries
 from odesys.report.content import Content, SystemPart
-from odesys.report.opening import FAULT_NAMES, changes, counted, headline, numbers, theorems, verdict_bar
+from odesys.report.opening import FAULT_NAMES, _change, changes, counted, headline, numbers, theorems, verdict_bar
 from odesys.verdicts import FAILS, proved
 from tests.report_pages import stand_in, toy
 
@@ -114,3 +115,20 @@ def test_a_claim_with_two_slips_is_a_card_and_a_line(tmp_path: Path) -> None:
     assert len(changes(content)) == score(content.outcomes)["causes"]
     text = html.page(content)
     assert text.count("has a second slip") == 1 and text.count(f'id="{anchor(failing.claim.id)}"') == 1
+
+
+def test_the_pieces_of_a_change_stand_in_the_claim_that_they_are_shown_with(tmp_path: Path) -> None:
+    first, other = (c.first for c in changes(stand_in(registry.find_paper("two_mixture"), tmp_path))[:2])
+
+    def misprinted(entry: ClaimEntry, printed: str, instead: str) -> tuple[ClaimEntry, Outcome]:
+        assert entry.verdict is not None and entry.outcome is not None and entry.verdict.corrected is not None
+        claim = replace(entry.claim, statement=printed)
+        fixed = replace(entry.verdict.corrected, statement=instead)
+        outcome = replace(entry.outcome, claim=claim, verdict=replace(entry.verdict, corrected=fixed))
+        return replace(entry, claim=claim, outcome=outcome), outcome
+
+    long = " + ".join(f"x_{k} y^{k}" for k in range(30))
+    made = [misprinted(first, long, long.replace("x", "z")), misprinted(other, "w = v_k", "w = c_k")]
+    entries, outcomes = {entry.claim.id: entry for entry, _ in made}, [outcome for _, outcome in made]
+    both, alone = (_change("slip", "misprint", some, set(), entries) for some in (outcomes, outcomes[1:]))
+    assert len(both.entries) == 2 and both.pieces is None and alone.pieces == ("v_k", "c_k")

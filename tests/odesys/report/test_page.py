@@ -284,6 +284,8 @@ def test_paper_is_white_and_shows_everything(chromium: Browser, whole: Path) -> 
     assert not hidden and not chromium.execute_script(STICKING_OUT)
     useless = 'document.querySelectorAll("nav, .filters, .tex, button")'
     assert chromium.execute_script(f"return [...{useless}].every((e) => !e.getClientRects().length)")
+    top = chromium.execute_script('return document.querySelector(".top").innerText')
+    assert not top.strip().endswith("·")  # the link that stood behind it is not printed
     chromium.execute_script('dispatchEvent(new Event("afterprint"))')
     assert chromium.execute_script('return document.querySelectorAll("details[open]").length') == before
 

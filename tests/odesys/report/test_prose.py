@@ -31,7 +31,7 @@ def test_strong() -> None:
 def test_letters_get_their_shape_and_words_stay_words() -> None:
     assert letters("alpha_*^-2 < T_4^-") == "α<sub>*</sub><sup>−2</sup> &lt; T<sub>4</sub><sup>−</sup>"
     assert letters("m_k >= 2, c eta^(-3/5)") == "m<sub>k</sub> ≥ 2, c η<sup>−3/5</sup>"
-    assert letters("exp(-x^2/2)") == "exp(-x<sup>2</sup>/2)"  # a power ends before a fraction
+    assert letters("exp(-x^2/2)") == "exp(−x<sup>2</sup>/2)"  # a power ends before a fraction
     assert letters("1/sqrt(m), sqrt2, 2 sqrt(n l), C_p sqrt M") == "1/√m, √2, 2 √(n l), C<sub>p</sub> √M"
     assert letters("m_v^(-1/2) e^(-Lambda) (x)^(1/2)") == (
         "m<sub>v</sub><sup>−1/2</sup> e<sup>−Λ</sup> (x)<sup>1/2</sup>"
@@ -52,5 +52,15 @@ def test_a_hypothesis_is_said_once() -> None:
 
 def test_greek_names_with_a_number_and_powers_of_ten() -> None:
     assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>" and letters("h1, T1x, me2") == "h1, T1x, me2"
-    assert letters("at 2.197e+16, -1e-05") == "at 2.197 × 10<sup>16</sup>, -10<sup>−5</sup>"
+    assert letters("at 2.197e+16, -1e-05") == "at 2.197 × 10<sup>16</sup>, −10<sup>−5</sup>"
     assert letters("x2e5 and 1e-9.json") == "x2e5 and 1e-9.json"
+
+
+def test_a_sign_that_names_a_head_stays_with_it() -> None:
+    assert letters("neurons of the - head") == "neurons of the −\N{NO-BREAK SPACE}head"
+    assert letters("v, + heads") == "v, +\N{NO-BREAK SPACE}heads"
+    assert letters("a - b + c") == "a - b + c"
+    assert letters("y = -60/91, to -v_k, (-x)") == "y = −60/91, to −v<sub>k</sub>, (−x)"
+    assert letters("self-scores at 1e-3 with --level e^(-2s)") == (
+        "self-scores at 10<sup>−3</sup> with --level e<sup>−2s</sup>"
+    )

@@ -1,6 +1,6 @@
 // Runs of a flow with gates, by the rules of numerics/flows: DOP853 with dense output, switches, slides and events.
-// TABLE has the coefficients of the method. A code f(t, x, p, g, o) writes the field (n numbers), the surfaces (s) and
-// what is looked at (m: events, curves) into o, with the gates g; w says which surfaces can move.
+// TABLE has the coefficients of the method. A code f(t, x, p, g) gives the field (n numbers), the surfaces (s) and what
+// is looked at (events, curves), with the gates g; w says which surfaces can move.
 const EPS = 2 ** -52, EDGE = 1e-9, { abs, max, min, sign, round } = Math;
 const zeros = (n) => Array(n).fill(0), short = (t) => Number(t.toPrecision(6));
 const fail = (text) => { throw Error(text); };
@@ -101,8 +101,7 @@ class Run {
     this.gates = this.watched(t, x).slice(0, s).map((h) => (h > 0 ? 1 : 0));
   }
   f(t, x, g) {
-    const o = zeros(this.n + this.s + this.code.m);
-    this.code.f(t, x, this.p, g, o);
+    const o = this.code.f(t, x, this.p, g);
     for (const i of this.still) o[i] = 0;
     return o;
   }
@@ -358,8 +357,7 @@ class Run {
 
 // A protocol with the values p of the sliders: stages one after the other.
 function solve(protocol, p) {
-  const { n, stages } = protocol, given = zeros(n + stages.length + 3), runs = [], log = [], limit = { steps: 2e4, turns: 2e3 };
-  STARTS[protocol.s](p, given);
+  const { n, stages } = protocol, given = STARTS[protocol.s](p), runs = [], log = [], limit = { steps: 2e4, turns: 2e3 };
   const [atol, t0, close, ...ends] = given.slice(n);
   let t = t0, x = given.slice(0, n), problem = "";
   stages.forEach((stage, k) => {
@@ -380,13 +378,11 @@ function solve(protocol, p) {
 
 // What is looked at along a run, by the code that sees it: times, and for each value a list.
 function curves(protocol, p, { runs, t0, x }) {
-  const { n, s, m, f } = CODES[protocol.y], steps = runs.flatMap((run) => run.steps), parts = max(1, min(6, round(900 / steps.length)));
+  const { n, s, f } = CODES[protocol.y], steps = runs.flatMap((run) => run.steps), parts = max(1, min(6, round(900 / steps.length)));
   const times = [], rows = [], see = (t, x) => {
-    const o = zeros(n + s + m);
-    f(t, x, p, zeros(s), o);
-    f(t, x, p, o.slice(n, n + s).map((h) => (h > 0 ? 1 : 0)), o);
+    const gates = f(t, x, p, zeros(s)).slice(n, n + s).map((h) => (h > 0 ? 1 : 0));
     times.push(t);
-    rows.push(o.slice(n + s));
+    rows.push(f(t, x, p, gates).slice(n + s));
   };
   steps.forEach(({ from, to, state }, k) => { for (let j = k ? 1 : 0; j <= parts; j++) see(from + (to - from) * j / parts, state(j < parts ? from + (to - from) * j / parts : to)); });
   if (!steps.length) see(t0, x);
