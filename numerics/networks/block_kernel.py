@@ -378,9 +378,11 @@ def _summing(axis: int, length: int) -> Work:
 
 def _step(x: np.ndarray) -> np.ndarray:
     """As np.heaviside(x, 0), which is slow; what is not a number stays so."""
-    if not isinstance(x, np.ndarray):
-        return np.maximum(np.sign(x), 0.0)
-    out: np.ndarray = (x > 0.0).astype(float)
+    out: np.ndarray
+    if not isinstance(x, np.ndarray):  # numbers beyond the range of floats
+        out = np.maximum(np.sign(x), 0.0)
+        return out
+    out = (x > 0.0).astype(float)
     lost = x != x
     if lost.any():
         out[lost] = math.nan

@@ -211,10 +211,11 @@ class WeightGradient:
     def _tables(self, images: list[np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
         out = {}
         for name, (left, right) in zip(self.names, self.ends, strict=True):
-            if left is None or right is None:
-                out[name] = images[right] if right is not None else images[left].mT  # type: ignore[index]
+            if right is None:
+                assert left is not None  # one of the ends is a set of words
+                out[name] = images[left].mT
             else:
-                out[name] = images[left].mT @ images[right]
+                out[name] = images[right] if left is None else images[left].mT @ images[right]
         if VARYING in vectors:
             out[VARYING] = vectors[VARYING]
         return out
