@@ -179,17 +179,15 @@ def run_sums(
     free = own * (L - has.sum(axis=1))
     count = len(starts)
 
-    pulls = labels * weights
+    signed, pulls = -labels, labels * weights
 
     def velocity(s: float, flat: np.ndarray) -> np.ndarray:
         x, rates = flat.reshape(count, 3 + n), np.empty((count, 3 + n))
         pull = x[:, :3] @ has.T
         pull += x[:, 3:]
-        pull *= labels
-        with np.errstate(over="ignore"):  # then there is no pull
-            np.exp(pull, out=pull)
-        pull += 1.0
-        np.divide(pulls * np.exp(s), pull, out=pull)  # by machine instructions for many at a time, unlike expit
+        pull *= signed
+        expit(pull, out=pull)
+        pull *= pulls * np.exp(s)
         np.matmul(pull, has, out=rates[:, :3])
         np.multiply(pull, free, out=rates[:, 3:])
         return rates.ravel()
