@@ -79,6 +79,8 @@ class WatchedValues:
 
         side, found, events = self.side.copy(), StepOutcome(), list[Event]()
         times, values = self._samples(state, at, start, end)
+        if not self.touched and side.all() and (side * values > 0).all():  # all are on their sides all along
+            return StepOutcome()
         for left, right, value in zip(
             [start, *times[:-1]], times, values, strict=True
         ):  # first what jumped with a gate

@@ -23,6 +23,7 @@ from odesys.model.loss import LOGISTIC
 
 Work = Callable[..., np.ndarray]
 VARYING = " "  # the leaf of parameters that differ along the first axis, one column each
+SHORT_ROW = 8  # from here on NumPy adds up by pairs
 LARGE = 2000  # entries of a product from which on its sum is a matrix product: below, one more call costs more
 
 
@@ -272,9 +273,7 @@ class BlockKernel:
         if large and axis == -1:  # NumPy adds up short rows one by one
             ones = np.ones((slot.shape[-1], 1))
             return self._row(("sum", slot.number, axis), lambda x: x @ ones, [slot], shape)
-        return self._row(
-            ("sum", slot.number, axis), lambda x: np.add.reduce(x, axis=axis, keepdims=True), [slot], shape
-        )
+        return self._row(("sum", slot.number, axis), _summing(axis, slot.shape[axis]), [slot], shape)
 
     def _gathered(self, slot: Slot, places: np.ndarray, shape: tuple[int, ...]) -> Slot:
         """Entries of a value at flat places; signs are put in behind, and turned matrices are views."""
@@ -359,6 +358,37 @@ def _contraction(left: tuple[int, ...], right: tuple[int, ...], axis: int) -> Wo
     return work
 
 
+def _summing(axis: int, length: int) -> Work:
+    """The sum along an axis; NumPy goes through a short last one row by row, here it is added column by column."""
+    if axis != -1 or not 1 < length < SHORT_ROW:
+        return lambda x: np.add.reduce(x, axis=axis, keepdims=True)
+
+    def work(x: np.ndarray) -> np.ndarray:
+        rows = isinstance(x, np.ndarray) and x.size > LARGE and x.strides[-1] == x.itemsize
+        if not rows:
+            found: np.ndarray = np.add.reduce(x, axis=axis, keepdims=True)
+            return found
+        total: np.ndarray = x[..., :1] + x[..., 1:2]
+        for k in range(2, length):
+            total += x[..., k : k + 1]
+        return total
+
+    return work
+
+
+def _step(x: np.ndarray) -> np.ndarray:
+    """As np.heaviside(x, 0), which is slow; what is not a number stays so."""
+    out: np.ndarray
+    if not isinstance(x, np.ndarray):  # numbers beyond the range of floats
+        out = np.maximum(np.sign(x), 0.0)
+        return out
+    out = (x > 0.0).astype(float)
+    lost = x != x
+    if lost.any():
+        out[lost] = math.nan
+    return out
+
+
 def _taking(flat: np.ndarray, shape: tuple[int, ...]) -> Work:
     return lambda x: x.reshape(len(x), -1).take(flat, axis=1).reshape(-1, *shape)
 
@@ -395,7 +425,7 @@ def _function(function: Node, parameters: Mapping[str, float]) -> Work:
     if function is blocks.RECIPROCAL:
         return np.reciprocal
     if function is blocks.STEP:
-        return lambda x: np.maximum(np.sign(x), 0.0)  # as np.heaviside(x, 0), which is slow; nan stays
+        return _step
     if function is _RECIPROCAL_SLOPE:
         return lambda x: -1.0 / (x * x)
     if function is LOGISTIC.slope:

@@ -175,12 +175,12 @@ class WeightGradient:
     def _before(self, path: Path, place: int) -> int | None:
         return self._image(tuple(letter.T for letter in reversed(path.letters[:place])), path.left)
 
-    def _split(self, path: Path) -> tuple[int | None, int]:
-        """A table as product of two images, those that the derivatives need too."""
+    def _split(self, path: Path) -> tuple[int | None, int | None]:
+        """A table as product of two images, those that the derivatives need too; axes of units are left out."""
         place = len(path.letters) - 1
-        right = self._image(path.letters[place:], path.right)
-        assert right is not None
-        return self._before(path, place), right
+        if self._before(path, 0) is not None and self._image((), path.right) is None:
+            return self._before(path, place + 1), None
+        return self._before(path, place), self._image(path.letters[place:], path.right)
 
     def _parts(self, name: str) -> list[_Part]:
         parts = []
@@ -211,7 +211,11 @@ class WeightGradient:
     def _tables(self, images: list[np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
         out = {}
         for name, (left, right) in zip(self.names, self.ends, strict=True):
-            out[name] = images[right] if left is None else images[left].mT @ images[right]
+            if right is None:
+                assert left is not None  # one of the ends is a set of words
+                out[name] = images[left].mT
+            else:
+                out[name] = images[right] if left is None else images[left].mT @ images[right]
         if VARYING in vectors:
             out[VARYING] = vectors[VARYING]
         return out

@@ -40,6 +40,7 @@ COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
 }
 FUNCTIONS: dict[Any, tuple[str, int]] = {
     abs: ("@llvm.fabs.f64", 1),
+    math.exp: ("@lib_exp", 1),
     math.sqrt: ("@llvm.sqrt.f64", 1),
     math.nextafter: ("@lib_nextafter", 2),
 }

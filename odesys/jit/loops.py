@@ -4,7 +4,8 @@ A function says the kinds of its arguments and of its result by annotations: `in
 is its part from k on), `Code` (machine code of (t, x, p, g, out), called by `call`) and kinds of `Record` (named fields
 of these kinds, which are read and set). It may use assignments, if,
 while, for over range, break, continue, return of one number, arithmetic, comparisons, and, or, not, abs, min, max,
-int, float, `math.sqrt`, `math.nextafter`, constants and tables of floats of its module, and other such functions.
+int, float, `math.exp` (infinite where Python's raises), `math.sqrt`, `math.nextafter`, constants and tables of floats
+of its module, and other such functions.
 A variable is set before it is read and keeps the kind of its first value; and, or, not are for truth values; whole
 numbers have 64 bits and are divided by constants only; nothing looks at the ends of an array. The same text runs as
 Python, with the same digits up to those of `**`. A function that calls no other is compiled to be quick, one that does

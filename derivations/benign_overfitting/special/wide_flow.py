@@ -13,19 +13,19 @@ equation is used here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.integrate import RK45
 from scipy.special import expit
 
-from odesys import IntegrationError, compiled_loops, row_softmax
+from odesys import IntegrationError, row_softmax
 
 from ..setting import Case, places
 from .gram_start import gram_start
+from .seed_steps import SeedSteps
 
 RTOL = 1e-6
 MOST_STEPS = 5000
@@ -163,10 +163,13 @@ def follow(batch: Batch, times: np.ndarray, eps: float = 0.0, rtol: float = RTOL
     scale = [np.full_like(x, a) for x, a in zip(_unpack(batch, batch.start), (1e-7, 1, 1, 1e-3 * small), strict=True)]
     for table in scale[1:3]:  # inner products of queries and keys: relative to the norms
         table *= 1e-7 * case.kappa * np.sqrt(batch.lengths[:, :, None] * batch.lengths[:, None, :])
-    solver = RK45(
-        _field(batch), 0.0, batch.start.copy(), float(times[-1]), first_step=1e-3 * float(times[times > 0][0]),
-        rtol=rtol, atol=_pack(*scale),
-    )  # fmt: skip
+    end, first = float(times[-1]), 1e-3 * float(times[times > 0][0])
+    solver: Any
+    if SeedSteps.possible() and not _crowded(batch):
+        data = batch.places, batch.y, batch.lengths, case.w2
+        solver = SeedSteps(*data, batch.start, end, first, rtol, _pack(*scale))
+    else:
+        solver = RK45(_field(batch), 0.0, batch.start.copy(), end, first_step=first, rtol=rtol, atol=_pack(*scale))
     out = [snapshot(batch, 0.0, batch.start)]
     waiting = [float(t) for t in times if t > 0]
     for _ in range(MOST_STEPS):
@@ -189,14 +192,14 @@ def snapshot(batch: Batch, time: float, x: np.ndarray) -> Snapshot:
 
 
 def _pack(S: np.ndarray, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> np.ndarray:
-    return np.concatenate([x.ravel() for x in (S, Q, K, V)])
+    """Seed by seed, all of S, Q, K, V."""
+    return np.concatenate([x.reshape(len(V), -1) for x in (S, Q, K, V)], axis=1).ravel()
 
 
 def _unpack(batch: Batch, x: np.ndarray) -> list[np.ndarray]:
     s, P = batch.lengths.shape
-    cut = [s * P * P * k for k in (1, 2, 3)]
-    tables = np.split(x, cut)
-    return [*(table.reshape(s, P, P) for table in tables[:3]), tables[3].reshape(s, P)]
+    tables = np.split(x.reshape(s, -1), [P * P * k for k in (1, 2, 3)], axis=1)
+    return [*(table.reshape(s, P, P) for table in tables[:3]), tables[3]]
 
 
 def _within(S: np.ndarray, where: np.ndarray) -> np.ndarray:
@@ -245,26 +248,16 @@ def _added(push: np.ndarray, batch: Batch) -> np.ndarray:
 def _field(batch: Batch, whole: bool = False):  # type: ignore[no-untyped-def]
     """The field; integration leaves out products of different tokens that are below its rounding, `whole` none."""
     lengths, overlaps, w2 = batch.lengths, batch.overlaps, batch.case.w2
-    crowded = whole or bool(np.abs(overlaps).max() > 1e-12 * lengths.max())
-    sizes, tokens = (*batch.places.shape, batch.case.P), batch.places.astype(float)
-    room = np.empty(3 * batch.case.P**2)
+    crowded = whole or _crowded(batch)
 
     def with_gram(x: np.ndarray) -> np.ndarray:
         out = lengths[:, :, None] * x
         return out + overlaps @ x if crowded else out
 
-    sparse = None if crowded else _sparse_products()
-
     def field(_: float, x: np.ndarray) -> np.ndarray:
         S, Q, K, V = _unpack(batch, x)
         pull, push = _forces(batch, S, V)[3:]
-        h = _added(push, batch)
-        if sparse is not None:
-            out = np.empty_like(x)
-            sparse(*sizes, tokens, lengths, np.ascontiguousarray(pull), S, Q, K, room, out)
-            out[-h.size :] = (w2 * lengths * h).ravel()
-            return out
-        H = _spread(pull, batch)
+        h, H = _added(push, batch), _spread(pull, batch)
         A, B = with_gram(H), with_gram(np.swapaxes(H, 1, 2))
         AS, BS = A @ np.swapaxes(S, 1, 2), B @ S
         dS = A @ K + Q @ np.swapaxes(B, 1, 2)
@@ -274,65 +267,6 @@ def _field(batch: Batch, whole: bool = False):  # type: ignore[no-untyped-def]
     return field
 
 
-@cache
-def _sparse_products() -> Callable[..., Any] | None:
-    found = compiled_loops(sparse_products)
-    return None if found is None else found["sparse_products"]
-
-
-def sparse_products(
-    seeds: int,
-    samples: int,
-    M: int,
-    P: int,
-    places: np.ndarray,
-    lengths: np.ndarray,
-    pull: np.ndarray,
-    S: np.ndarray,
-    Q: np.ndarray,
-    K: np.ndarray,
-    room: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Rates of S, Q, K for G = diag(lengths): H has M times M entries for every sample, all else in it is zero.
-
-    `room` holds S', Q' and the part of the rate of S that comes from keys, turned round, of one seed.
-    """
-    square = P * P
-    for seed in range(seeds):
-        begin = seed * square
-        s, q, k, L = S[begin:], Q[begin:], K[begin:], lengths[seed * P :]
-        dS, dQ, dK = out[begin:], out[seeds * square + begin :], out[2 * seeds * square + begin :]
-        turned_S, turned_Q, other = room[0:], room[square:], room[2 * square :]
-        for i in range(P):
-            for j in range(P):
-                turned_S[j * P + i] = s[i * P + j]
-                turned_Q[j * P + i] = q[i * P + j]
-        for i in range(square):
-            dS[i] = 0.0
-            dQ[i] = 0.0
-            dK[i] = 0.0
-            other[i] = 0.0
-        for sample in range(seed * samples, seed * samples + samples):
-            for row in range(M):
-                a = P * int(places[sample * M + row])
-                own = L[int(places[sample * M + row])]
-                for column in range(M):
-                    b = P * int(places[sample * M + column])
-                    force = pull[(sample * M + row) * M + column]
-                    first, second = own * force, L[int(places[sample * M + column])] * force
-                    for i in range(P):
-                        dS[a + i] = dS[a + i] + first * k[b + i]
-                        dQ[a + i] = dQ[a + i] + first * turned_S[b + i]
-                        dK[b + i] = dK[b + i] + second * s[a + i]
-                        other[b + i] = other[b + i] + second * turned_Q[a + i]
-        for i in range(P):
-            for j in range(P):
-                dS[i * P + j] = dS[i * P + j] + other[j * P + i]
-            for j in range(i + 1):
-                both = dQ[i * P + j] + dQ[j * P + i]
-                dQ[i * P + j] = both
-                dQ[j * P + i] = both
-                both = dK[i * P + j] + dK[j * P + i]
-                dK[i * P + j] = both
-                dK[j * P + i] = both
+def _crowded(batch: Batch) -> bool:
+    """True where products of different tokens are not below rounding."""
+    return bool(np.abs(batch.overlaps).max() > 1e-12 * batch.lengths.max())

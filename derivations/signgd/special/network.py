@@ -11,9 +11,10 @@ patch has can move, so only those are trained.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from odesys import (
     Progress,
     Sample,
     Words,
+    compiled_loops,
     logistic,
     row_softmax,
     silent,
@@ -162,34 +164,61 @@ class Optimiser:
     def _adam(self) -> Update:
         first: list[np.ndarray] = []
         second: list[np.ndarray] = []
-        count = 0
+        count, code = 0, _adam_code() if self.eps > 0 else None  # then no root vanishes
 
         def change(weights: Weights, g: Weights) -> list[np.ndarray]:
             nonlocal count
             count += 1
             if not first:
-                first.extend(np.zeros_like(x) for x in g.all())
-                second.extend(np.zeros_like(x) for x in g.all())
+                first.extend(np.zeros(x.shape) for x in g.all())
+                second.extend(np.zeros(x.shape) for x in g.all())
             out, left = [], (1 - self.beta2**count) ** 0.5
             step = -self.eta * left / (1 - self.beta1**count)
+            numbers = self.beta1, 1 - self.beta1, self.beta2, 1 - self.beta2, self.eps * left, step
             for m, s, x in zip(first, second, g.all(), strict=True):
-                m *= self.beta1
-                m += (1 - self.beta1) * x
-                s *= self.beta2
-                square = np.multiply(x, x)
-                square *= 1 - self.beta2
-                s += square
-                root = np.sqrt(s, out=square)
-                root += self.eps * left
-                if self.eps > 0:  # then no root vanishes
-                    move = np.divide(m, root, out=root)
+                move = np.empty(x.shape)
+                if code is not None:
+                    code(move.size, *numbers, np.ascontiguousarray(x), m, s, move)
                 else:
-                    move = np.divide(m, root, out=np.zeros_like(m), where=root > 0)
-                move *= step
+                    m *= self.beta1
+                    m += (1 - self.beta1) * x
+                    s *= self.beta2
+                    s += x * x * (1 - self.beta2)
+                    root = np.sqrt(s) + self.eps * left
+                    move = step * np.divide(m, root, out=np.zeros_like(m), where=root > 0)
                 out.append(move)
             return out
 
         return change
+
+
+@cache
+def _adam_code() -> Callable[..., Any] | None:
+    found = compiled_loops(adam)
+    return None if found is None else found["adam"]
+
+
+def adam(
+    size: int,
+    beta1: float,
+    rest1: float,
+    beta2: float,
+    rest2: float,
+    eps: float,
+    step: float,
+    slope: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    move: np.ndarray,
+) -> None:
+    """A step of Adam, entry by entry: both moments and the move; `rest` is 1 - beta."""
+    for i in range(size):
+        x = slope[i]
+        m = first[i] * beta1 + rest1 * x
+        s = second[i] * beta2 + x * x * rest2
+        first[i] = m
+        second[i] = s
+        move[i] = m / (math.sqrt(s) + eps) * step
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from derivations.benign_overfitting.setting import Case, places
 from derivations.benign_overfitting.special import span_network, wide_flow
 from derivations.benign_overfitting.special.gram_start import gram_start
 from derivations.benign_overfitting.special.mean_field import run_case
+from derivations.benign_overfitting.special.seed_steps import SeedSteps
 from odesys import IntegrationError
 
 SMALL = Case(N=4, M=3, d=60, d_h=40, mu=3.0, noise=2.0, C_p=2.0, sigma_V=0.3)
@@ -35,15 +36,20 @@ def test_the_field_is_that_of_the_derived_flow() -> None:
             np.testing.assert_allclose(state.rates[name][seed], leaf, rtol=1e-9, atol=1e-9 * np.abs(leaf).max())
 
 
-def test_products_of_the_samples_alone_are_all_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machine code leaves out the zeros of H; tables that are not symmetric show where something is turned round."""
-    batch = wide_flow.draw(replace(SMALL, N=6), (3, 4))
-    batch = replace(batch, overlaps=0 * batch.overlaps)
+@pytest.mark.skipif(not SeedSteps.possible(), reason="no machine code here")
+def test_machine_code_takes_the_steps_of_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It leaves out the zeros of H; tables that are not symmetric show where something is turned round."""
+    batch = wide_flow.draw(replace(SMALL, N=6), (3, 4, 5))
     x = np.random.default_rng(1).standard_normal(batch.start.shape)
-    quick = wide_flow._field(batch)(0.0, x)
-    monkeypatch.setattr(wide_flow, "_sparse_products", lambda: None)
-    whole = wide_flow._field(batch)(0.0, x)
-    np.testing.assert_allclose(quick, whole, rtol=1e-12, atol=1e-13 * np.abs(whole).max())
+    batch = replace(batch, overlaps=0 * batch.overlaps, start=x)
+    times = np.array([1e-3, 1e-2, 3e-2])
+    quick = wide_flow.follow(batch, times)
+    monkeypatch.setattr(SeedSteps, "possible", lambda: False)
+    plain = wide_flow.follow(batch, times)
+    assert [s.time for s in quick] == [s.time for s in plain] == [0.0, *times]
+    for found, right in zip(quick[1:], plain[1:], strict=True):
+        assert np.abs(right.packed - x).max() > 1e-3
+        np.testing.assert_allclose(found.packed, right.packed, rtol=1e-11, atol=1e-11 * np.abs(right.packed).max())
 
 
 def test_labels_are_random_and_signals_belong_to_them() -> None:

@@ -102,6 +102,20 @@ def test_adam_is_adam() -> None:
 # ---- optimisers ------------------------------------------------------------------------------------------------------
 
 
+def test_adam_in_machine_code_has_the_bits_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    slopes = [Weights(*(rng.standard_normal(shape) for shape in ((3, 7), (3, 7), (2, 2, 7)))) for _ in range(4)]
+
+    def moves() -> list[np.ndarray]:
+        update = Optimiser("adam", 0.1, 0.9, 0.99, 1e-15).update()
+        return [move for slope in slopes for move in update(slope, slope)]
+
+    quick = moves()
+    monkeypatch.setattr(network, "_adam_code", lambda: None)
+    for found, right in zip(quick, moves(), strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
 def test_signgd_and_adam_generalise_badly_and_gd_well() -> None:
     """Seeds 0 and 1: data (seed, 0), weights (seed, 1), fresh samples (seed, 2)."""
     for seed in (0, 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.networks.block_kernel import VARYING, BlockKernel
+from numerics.networks.block_kernel import VARYING, BlockKernel, _step, _summing
 from odesys import blocks, gradient_flow
 from odesys.errors import OdesysError
 from tests.random_programs import PARAMETERS, random_program
@@ -69,3 +69,17 @@ def test_a_choice_of_all_entries_in_order_is_no_choice() -> None:
     kernel = BlockKernel([blocks.add(taken, W)], {})
     assert [row[0] for row in kernel.known if isinstance(row, tuple)] == ["add"]
     assert kernel({"W": np.arange(4.0).reshape(1, 2, 2)})[0].tolist() == [[[0.0, 2.0], [4.0, 6.0]]]
+
+
+@pytest.mark.parametrize("length", [2, 5, 7, 8, 40])
+def test_short_rows_are_added_in_the_order_of_numpy(length: int) -> None:
+    """The same bits whether they are added row by row or column by column."""
+    rng = np.random.default_rng(length)
+    x = rng.standard_normal((30, 60, length)) * 10.0 ** rng.integers(-9, 9, (30, 60, length))
+    for given in (x, x[:2], x.mT.copy().mT):
+        np.testing.assert_array_equal(_summing(-1, length)(given), np.add.reduce(given, axis=-1, keepdims=True))
+
+
+def test_a_gate_is_one_where_its_argument_is_positive() -> None:
+    found = _step(np.array([-2.0, -0.0, 0.0, 5e-324, np.inf, np.nan]))
+    np.testing.assert_array_equal(found, [0.0, 0.0, 0.0, 1.0, 1.0, np.nan])

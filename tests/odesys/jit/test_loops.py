@@ -1,5 +1,6 @@
 """Functions in the language of loops: machine code against the same text run as Python, and what is refused."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,18 @@ def test_sums(x: np.ndarray) -> None:
 @given(vectors)
 def test_functions_call_functions(x: np.ndarray) -> None:
     check(halved, len(x), x)
+
+
+def exponential(a: float) -> float:
+    """A function of the mathematical library."""
+    return math.exp(a) / 2.0
+
+
+def test_exponentials_are_those_of_the_library_and_do_not_raise() -> None:
+    (code,) = loops.ready(exponential)
+    for a in (0.0, -1.5, 3.25, -800.0):
+        assert code(a) == pytest.approx(exponential(a), rel=1e-15)
+    assert code(1000.0) == math.inf
 
 
 def test_a_text_that_was_written_runs_like_a_function_of_a_module() -> None:
