@@ -421,8 +421,8 @@ def pruning_by_attention(lab: Laboratory) -> dict[str, Verdict]:
     each = highlighted(lab, "least label-relevant beyond confusion")
     if each.as_stated != HOLDS:
         each = undecided(
-            f"at alpha_# = 0.3, L = 10 and a_(l) of (1), in one of the two classes confusion tokens receive as much as label-relevant ones or more, in "
-            f"{each.seeds.count - each.seeds.passed if each.seeds else 'some'} of {each.seeds.count if each.seeds else 'all'} starts; over both classes they receive less"
+            "at alpha_# = 0.3, L = 10 and a_(l) of (1) label-relevant tokens receive more than confusion tokens over both classes together, but in each of the two "
+            f"classes only from {each.details['passed']}"
         )
     return {
         "others have less weight": (highlighted(lab) & few & each).adding(**shown),
