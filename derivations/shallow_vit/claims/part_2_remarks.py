@@ -155,7 +155,7 @@ def power_of_alpha(lab: Laboratory) -> dict[str, Verdict]:
 
     return {
         "without confusion tokens": by_printed_steps(lab, lambda: order(0.0, 0.002, 1.6)),
-        "a quarter": by_printed_steps(lab, lambda: order(0.25, 0.003, 0.8)),
+        "a quarter": by_printed_steps(lab, lambda: order(0.25, 0.002, 0.8)),
         "a half": by_printed_steps(lab, lambda: order(0.5, 0.006, 0.4)),
     }
 
