@@ -31,12 +31,12 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case, published
 from ..special import stages, watched_runs
-from ..special.conditions import CONDITION_3_1, beside, condition_point, satisfying
+from ..special.conditions import CONDITION_3_1, condition_point, satisfying
 from ..special.mean_field import MeanField, loss
 from ..special.toy_network import on_section
 from ..special.watched_runs import Record
 from .book import SIZES, at_most, ball, book, on_the_toy
-from .common_checks import later
+from .common_checks import later, not_supposed
 from .common_hypotheses import CONDITION, at_least
 from .common_orders import T_1, T_2, T_2_PLUS, T_3, given, vanishing
 from .common_path import ALIGNED, UNTIED, on_path
@@ -436,4 +436,4 @@ def finite_step(lab: Laboratory) -> Verdict:
     found = over_seeds("largest relative deviation", [FINITE], runs, lab.draw.seeds(20)).between(
         0, 0.1, "the mean field replaces m_k = 100 neurons by their mean: one over the root of m_k"
     )
-    return found.adding(condition_3_1=beside(case, eta))
+    return not_supposed(found, case, eta, "published sizes with disjoint supports")

@@ -163,7 +163,6 @@ enough_for_step = at_least(
     where="Proof of Lemma E.36, last display, third step",
     parts=["third step"],
     hypotheses=[*CONDITION, enough_for_step],
-    uses=["E.21"],
     insensitive=NUMBERS,
     statement=r"0.99(1+\theta)-O(\theta/\sqrt{m_k})>1\ \Rightarrow\ (1+\theta)T_4^-\eta\sqrt{\tfrac2\pi}\sigma_ps\Big(\frac{3\sqrt2n\|\mu\|}{\sigma_ps}\Big)^{0.99(1+\theta)-O(\theta/\sqrt{m_k})}\le\tfrac19(1+\theta)T_4^-\eta\|\mu\|",
     reading="d = Omega(poly(n)), a power by theta_c: with the exponent 1 + e it takes sigma_p s above n^(1 + 1/e) up to a constant",
@@ -189,7 +188,7 @@ def hidden_requirement(lab: Laboratory) -> Verdict:
     return (
         (enough & too_small & here & sharp)
         .proving("the left side over the right one falls as the e-th power of sigma_p s, and is at most 1 from that power of n on")
-        .with_constants(least_sigma_p_s=power, of_no_use="no power serves all theta_c: e > 1/D for sigma_p s = n^D")
+        .with_constants(least_sigma_p_s=power, every_theta_c="no power serves all theta_c: e > 1/D for sigma_p s = n^D")
     )
 
 

@@ -76,8 +76,8 @@ REASONS = (
     ),
     ("keys", "Beyond.exponents 4.8(2)", "it is about moves of values"),
     ("values", "Beyond.log-scale E.29 E.39", "it is about moves of queries and keys"),
-    ("frozen", "Beyond.log-scale E.29 E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
-    ("ascent", "Beyond.log-scale E.29 E.39", "up or down the gradient a move has the same length"),
+    ("frozen", "Beyond.log-scale E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
+    ("ascent", "Beyond.log-scale E.39", "up or down the gradient a move has the same length"),
     *(
         (mutation, "App.E.1-sums", "it takes only that a neuron and its negative run alike, and the lengths of moves")
         for mutation in ("loss", "ascent", "queries", "values", "frozen", "temperature")
