@@ -132,7 +132,7 @@ small_delta = at_least(
     uses=["C.8", "Eq.2-3"],
     insensitive="quotients of the times that the paper defines",
     statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+",
-    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; T_3 < T_3^+ for small delta",
+    reading="C_1, C_2 any large constants; beta_xi, beta_mu with the rows of values, m_v at most n^9; T_3 < T_3^+ for delta <= n^(-1/3), false for a fixed one",
 )
 def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     """Quotients of neighbours by their orders; logarithms of 12, n, m_k and 1/delta as symbols."""
