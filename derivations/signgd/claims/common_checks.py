@@ -15,7 +15,9 @@ NOT_SUPPOSED = "Condition 3.1 is not supposed, and missed as the table says"
 
 def not_supposed(verdict: Verdict, case: Case, eta: float, setting: str) -> Verdict:
     """A verdict on runs outside Condition 3.1, which the claim does not suppose: its table, and inside of what they are."""
-    said = verdict.adding(supposes=f"{setting}, inside which the runs are; {NOT_SUPPOSED}", condition_3_1=beside(case, eta))
+    said = verdict.adding(
+        supposes=f"{setting}, inside which the runs are; {NOT_SUPPOSED}", condition_3_1=beside(case, eta)
+    )
     return said.inside(f"{setting}; {NOT_SUPPOSED}")
 
 

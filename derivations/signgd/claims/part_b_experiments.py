@@ -105,7 +105,9 @@ def _likely(
         found.extend(new)
         return [low <= value <= high for value in new]
 
-    event = f"{what} is " + (f"at least {say_number(low)}" if isinf(high) else f"from {say_number(low)} to {say_number(high)}")
+    event = f"{what} is " + (
+        f"at least {say_number(low)}" if isinf(high) else f"from {say_number(low)} to {say_number(high)}"
+    )
     limits = {name: end for name, end in (("low", low), ("high", high)) if not isinf(end)}
     verdict = with_high_probability(event, point, trial, lab.draw).within(limits, because, calibrated_on)
     seen = [float(f"{end:.4g}") for end in (min(found), median(found), max(found))] if found else []
@@ -248,14 +250,18 @@ def convergence(lab: Laboratory) -> dict[str, Verdict]:
 def noise_levels(lab: Laboratory) -> Verdict:
     """Training losses, and differences of test losses for the same data and start, at each length of the signal."""
 
-    def at(mu: float, what: str, values: Callable[..., Sequence[float]], low: float, high: float, because: str) -> Verdict:
+    def at(
+        mu: float, what: str, values: Callable[..., Sequence[float]], low: float, high: float, because: str
+    ) -> Verdict:
         point, case = {**POINT, "mu": mu}, replace(CASE, mu=mu)
         return _likely(lab, f"{what}, |mu| = {mu:g}", values, low, high, because, point=point, case=case)
 
     parts = []
     for mu in (0.5, 1.0, 2.0):
         fit = _each(lambda *nets: max(net.losses[-1] for net in nets), "SignGD", "Adam", "GD", mu=mu)
-        parts.append(at(mu, "largest training loss", fit, 0, 0.05, "the limit of the paper for its noisy digits, appendix B.1"))
+        parts.append(
+            at(mu, "largest training loss", fit, 0, 0.05, "the limit of the paper for its noisy digits, appendix B.1")
+        )
         parts += [at(mu, f"{name} minus GD", _against(name, mu), 1e-9, inf, BETTER) for name in ("SignGD", "Adam")]
     return reduce(and_, parts)
 
@@ -286,7 +292,9 @@ def _printed_counts(lab: Laboratory) -> Verdict:
         ours, printed = np.array([table.sum(axis=0)[which].sum() for table in tables]), columns[which].sum()
         logs = np.log(ours)
         away[name] = float((log(printed) - logs.mean()) / (logs.std(ddof=1) * sqrt(1 + 1 / NETWORKS)))
-        seen[name] = f"printed {printed}; {NETWORKS} networks have {ours.min()} to {ours.max()}, median {np.median(ours):g}"
+        seen[name] = (
+            f"printed {printed}; {NETWORKS} networks have {ours.min()} to {ours.max()}, median {np.median(ours):g}"
+        )
     limit = float(stdtrit(NETWORKS - 1, 0.9995))
     verdict = between("printed counts, in standard deviations", list(away.values()), -limit, limit).adding(columns=seen)
     because = "99.9 percent for one more draw of the logarithm of a sum over 100 neurons, near a Gaussian (Student, 39 degrees)"

@@ -234,7 +234,10 @@ def _order_of_t4() -> Verdict:
     x, L = sym("x"), sym("L")
     first = Fraction(99, 100) * Fraction(3, 2) * (Fraction(9, 4) * (2 + x) - Fraction(3, 2))
     logs = always_positive(
-        {"(34) squared, minus 1": first - 1, "2 log minus (38) squared": 2 * L - Fraction(101, 100) * Fraction(8, 5) * L},
+        {
+            "(34) squared, minus 1": first - 1,
+            "2 log minus (38) squared": 2 * L - Fraction(101, 100) * Fraction(8, 5) * L,
+        },
         ("L",),
         ("x",),
     )

@@ -183,11 +183,15 @@ def hidden_requirement(lab: Laboratory) -> Verdict:
         return root * strength * (scale / strength) ** exponent  # over (1 + theta) T_4^- eta |mu|
 
     here = at_most(left(strength), ninth, point=point)
-    sharp = at_most(left(needed * ball(Fraction(101, 100))), ninth) & at_most(ninth, left(needed * ball(Fraction(99, 100))))
+    sharp = at_most(left(needed * ball(Fraction(101, 100))), ninth) & at_most(
+        ninth, left(needed * ball(Fraction(99, 100)))
+    )
     power = f"n^{short(needed.log() / ball(int(point['n'])).log()):.3g} at n = {point['n']:.3g}, theta_c = 1/5"
     return (
         (enough & too_small & here & sharp)
-        .proving("the left side over the right one falls as the e-th power of sigma_p s, and is at most 1 from that power of n on")
+        .proving(
+            "the left side over the right one falls as the e-th power of sigma_p s, and is at most 1 from that power of n on"
+        )
         .with_constants(least_sigma_p_s=power, every_theta_c="no power serves all theta_c: e > 1/D for sigma_p s = n^D")
     )
 

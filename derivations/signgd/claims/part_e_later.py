@@ -8,12 +8,10 @@ from itertools import product
 from operator import and_
 
 from odesys import (
-    Evidence,
     Verdict,
     Witness,
     always_positive,
     decided,
-    graph,
     refuted,
     sym,
     undecided,
@@ -66,7 +64,9 @@ def _turns_late(lab: Laboratory) -> Verdict:
     grown = L * ((1 + tau) ** 2 * (1 + e) ** 2 - (1 - e) ** 2) + o
     query, signal = (1 + tau) * (1 - e) / (1 + e), (1 + tau + o) / (1 - o)  # at t over at T
     room = 2 * (1 - grown) * query - signal / (1 - o)
-    return reduce(and_, still) & always_positive({"b |q_i| - a |q_mu|, over a |q_mu| at T_4^-": room}, (), ("l", "y", "z"))
+    return reduce(and_, still) & always_positive(
+        {"b |q_i| - a |q_mu|, over a |q_mu| at T_4^-": room}, (), ("l", "y", "z")
+    )
 
 
 def _noise_keys(lab: Laboratory) -> Verdict:

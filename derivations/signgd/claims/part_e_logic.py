@@ -467,7 +467,9 @@ def trapped_share(lab: Laboratory) -> Verdict:
     found = over_seeds("share minus law, in standard errors", [TRAP], runs, lab.draw.seeds(20)).between(
         -5, 5, "five standard errors of a share among about 1500 pairs; the next order of the law is below one"
     )
-    return not_supposed(found, case, 0.4 * case.sigma_0 / case.s**0.5 / (2 / np.pi) ** 0.5, "one sample, frozen signals, h = 2/5")
+    return not_supposed(
+        found, case, 0.4 * case.sigma_0 / case.s**0.5 / (2 / np.pi) ** 0.5, "one sample, frozen signals, h = 2/5"
+    )
 
 
 # ---- orders ----------------------------------------------------------------------------------------------------------

@@ -319,6 +319,12 @@ def test_what_fails_by_moves_is_not_refuted_where_they_are_broken(id: str) -> No
     assert book[id].check(Laboratory("queries")).as_stated == "undecided"
 
 
+def test_keys_turn_late_only_while_they_follow_their_query() -> None:
+    """The room of (30) that E.29 takes is not there for keys of a broken step."""
+    assert book["E.29"].check(Laboratory())["key noise"].as_stated == "holds"
+    assert book["E.29"].check(Laboratory("ascent"))["key noise"].as_stated != "holds"
+
+
 def test_queries_of_both_signs_are_those_of_the_derived_moves() -> None:
     """F(t) of Stage IV.b fails by two queries of opposite signs, not by two of one sign, nor where they move back."""
     assert opposite_queries(Laboratory()).as_stated == "holds"
