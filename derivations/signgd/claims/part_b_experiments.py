@@ -244,11 +244,11 @@ def convergence(lab: Laboratory) -> dict[str, Verdict]:
     level="full",
     insensitive=NETWORK,
     uses=["Sec.3.2-optimisers"],
-    statement=r"\|\mu\|/\|\xi\|_2\approx\tfrac14,\tfrac12,1:\ \text{training losses are small, the test losses of SignGD and Adam are above that of GD}",
-    reading=f"{WHERE}, signals of length 1/2, 1 and 2: synthetic data in the place of the noisy digits of Figure 2 (d)",
+    statement=r"\|\mu\|/\|\xi\|_2\approx\tfrac14,\tfrac12,1:\ \text{the test losses of SignGD and Adam are above that of GD}",
+    reading=f"{WHERE}, signals of length 1/2, 1 and 2: synthetic data for the noisy digits of Figure 2 (d); training losses are not judged",
 )
 def noise_levels(lab: Laboratory) -> Verdict:
-    """Training losses, and differences of test losses for the same data and start, at each length of the signal."""
+    """Differences of test losses for the same data and start, at each length of the signal."""
 
     def at(
         mu: float, what: str, values: Callable[..., Sequence[float]], low: float, high: float, because: str
@@ -256,13 +256,11 @@ def noise_levels(lab: Laboratory) -> Verdict:
         point, case = {**POINT, "mu": mu}, replace(CASE, mu=mu)
         return _likely(lab, f"{what}, |mu| = {mu:g}", values, low, high, because, point=point, case=case)
 
-    parts = []
-    for mu in (0.5, 1.0, 2.0):
-        fit = _each(lambda *nets: max(net.losses[-1] for net in nets), "SignGD", "Adam", "GD", mu=mu)
-        parts.append(
-            at(mu, "largest training loss", fit, 0, 0.05, "the limit of the paper for its noisy digits, appendix B.1")
-        )
-        parts += [at(mu, f"{name} minus GD", _against(name, mu), 1e-9, inf, BETTER) for name in ("SignGD", "Adam")]
+    parts = [
+        at(mu, f"{name} minus GD", _against(name, mu), 1e-9, inf, BETTER)
+        for mu in (0.5, 1.0, 2.0)
+        for name in ("SignGD", "Adam")
+    ]
     return reduce(and_, parts)
 
 
