@@ -145,12 +145,15 @@ class Shortfall:
 class Regime:
     """Where the hypotheses were met: inside, approached along a path, or outside; what is violated, and by how much.
 
+    `of` says inside of what, where that is less than all that the paper supposes, as for its experiments.
+
     >>> Regime("approached", {"m is large": Shortfall(0.2)}).where
     'approached'
     """
 
     where: str = INSIDE
     violated: Mapping[str, Shortfall] = field(default_factory=dict)
+    of: str = ""
 
     def __post_init__(self) -> None:
         if self.where not in WHERE:
@@ -409,6 +412,10 @@ class Verdict:
         """The same verdict, about the trend along a path into the regime; `violated` is what is left at its end."""
         return replace(self, regime=Regime(APPROACHED, dict(violated)))
 
+    def inside(self, of: str) -> Verdict:
+        """The same verdict, seen inside what `of` names, which is not all that the paper supposes elsewhere."""
+        return replace(self, regime=Regime(of=of))
+
     def proving(self, *steps: str, **sizes: Any) -> Verdict:
         """The same verdict with steps of its proof, and sizes it is for: ``K="every"``, or ``K=2`` for an instance.
 
@@ -523,7 +530,8 @@ class Verdict:
             and {
                 "where": self.regime.where,
                 "violated": [{"name": name} | left.as_json() for name, left in self.regime.violated.items()],
-            },
+            }
+            | ({"of": self.regime.of} if self.regime.of else {}),
             "proof": self.proof
             and {
                 "steps": list(self.proof.steps),

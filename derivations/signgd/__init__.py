@@ -35,7 +35,7 @@ SYSTEMS = {
     "flow": "sign descent in continuous time",
     "raw": "the same step, each sign that of a whole gradient entry",
     "saddle": "one pair of queries and keys near its saddle",
-    "gradient": "gradient flow of the same network",
+    "gradient": "gradient flow of the same network; m2 is |mu|^2, s1, s2, ... are |xi_i|_2^2, c2 is 2/m_v",
     "adam": "a step of Adam with eps = 0",
     "heads": "a step of sign descent with two heads",
 }

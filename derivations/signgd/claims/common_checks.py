@@ -6,7 +6,19 @@ import numpy as np
 
 from odesys import IntegrationError, Verdict, measured, rounded
 
+from ..setting import Case
+from ..special.conditions import beside
 from ..special.watched_runs import Events, Record
+
+NOT_SUPPOSED = "Condition 3.1 is not supposed, and missed as the table says"
+
+
+def not_supposed(verdict: Verdict, case: Case, eta: float, setting: str) -> Verdict:
+    """A verdict on runs outside Condition 3.1, which the claim does not suppose: its table, and inside of what they are."""
+    said = verdict.adding(
+        supposes=f"{setting}, inside which the runs are; {NOT_SUPPOSED}", condition_3_1=beside(case, eta)
+    )
+    return said.inside(f"{setting}; {NOT_SUPPOSED}")
 
 
 def never(what: str, events: Events, low: float, high: float, pairs: np.ndarray | None = None) -> Verdict:

@@ -31,12 +31,12 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case, published
 from ..special import stages, watched_runs
-from ..special.conditions import CONDITION_3_1, beside, condition_point, satisfying
+from ..special.conditions import CONDITION_3_1, condition_point, satisfying
 from ..special.mean_field import MeanField, loss
 from ..special.toy_network import on_section
 from ..special.watched_runs import Record
 from .book import SIZES, at_most, ball, book, on_the_toy
-from .common_checks import later
+from .common_checks import later, not_supposed
 from .common_hypotheses import CONDITION, at_least
 from .common_orders import T_1, T_2, T_2_PLUS, T_3, given, vanishing
 from .common_path import ALIGNED, UNTIED, on_path
@@ -132,7 +132,7 @@ small_delta = at_least(
     uses=["C.8", "Eq.2-3"],
     insensitive="quotients of the times that the paper defines",
     statement=r"T_1\ll T_2<T_2^+\ll T_3<T_3^+",
-    reading="C_1 and C_2 large constants, any that do; beta_xi and beta_mu with the rows of values, m_v at most n^9; T_3 < T_3^+ for small delta",
+    reading="C_1, C_2 any large constants; beta_xi, beta_mu with the rows of values, m_v at most n^9; T_3 < T_3^+ for delta <= n^(-1/3), false for a fixed one",
 )
 def order_of_times(lab: Laboratory) -> dict[str, Verdict]:
     """Quotients of neighbours by their orders; logarithms of 12, n, m_k and 1/delta as symbols."""
@@ -436,4 +436,4 @@ def finite_step(lab: Laboratory) -> Verdict:
     found = over_seeds("largest relative deviation", [FINITE], runs, lab.draw.seeds(20)).between(
         0, 0.1, "the mean field replaces m_k = 100 neurons by their mean: one over the root of m_k"
     )
-    return found.adding(condition_3_1=beside(case, eta))
+    return not_supposed(found, case, eta, "published sizes with disjoint supports")

@@ -126,7 +126,7 @@ def noise_increments(lab: Laboratory) -> dict[str, Verdict]:
     uses=["D.7"],
     expect="fails",
     statement=r"\langle\Delta w_{Q,s},\mu\rangle=_{\rm sgn}\sum_ig_ia_iv_i(k_{si}-k_{s\mu}),\quad\langle\Delta w_{K,s},\mu\rangle=_{\rm sgn}-\sum_ig_iv_i(a_iq_{s\mu}+b_iq_{si})",
-    reading="equality of signs; the text says that v_mu is neglected approximately, and near ties of a vote the neglected term decides",
+    reading="as an identity of states after T_1: near ties of a vote the neglected v_mu decides; on [T_2, T_3^+], where there is none, it is right (E.11)",
 )
 def signal_increments(lab: Laboratory) -> dict[str, Verdict]:
     """Derived arguments against both formulas; a point where the printed signs differ, and that there is one for every v_mu."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from odesys import Verdict, always_positive, decided, equal, sym
+from math import log, sqrt
+
+import flint
+
+from odesys import Verdict, Witness, always_positive, decided, equal, refuted, sym
 
 from ..laboratory import Laboratory
-from .book import book, for_every_size
-from .common_hypotheses import CONDITION, large_noise, longer_noise
-from .common_orders import HALF, MOVES, NORMS, ONE, T_2, T_2_PRIME, T_3, S, settled, vanishing
+from .book import at_most, ball, book, for_every_size
+from .common_hypotheses import CONDITION, inside_point, large_noise, longer_noise
+from .common_orders import HALF, MOVES, NORMS, ONE, T_2, T_2_PRIME, T_3, N, S, settled, vanishing
 from .part_e_logic import stage_four_a
 from .part_e_settling import fine_steps, root_half_low, two_events, untied
 from .part_e_sums import sums_from_t2
@@ -53,6 +57,7 @@ def noise_outwards(lab: Laboratory) -> dict[str, Verdict]:
     parts=["A(t)"],
     hypotheses=[*CONDITION, fine_steps, two_events, longer_noise],
     uses=["IV.a-DEF", "E.2", "C.4", "C.8"],
+    repairs=["IV.a-A-proof"],
     statement=r"\mathcal A(t):\ |q_{si}|,|k_{si}|=t\eta\sqrt{2/\pi}\,\sigma_ps(1\pm\tilde O(s^{-1/2}))\quad t\in[T_3,T_4^-]",
     reading="all pairs; what does not grow with t is at most 5 T_2' eta sigma_p s, and T_2'/T_3 is of the order s^(-1/2) up to logarithms",
 )
@@ -73,6 +78,38 @@ def noise_linear(lab: Laboratory) -> Verdict:
         MOVES,
         NORMS,
     )
+
+
+@book.claim(
+    "IV.a-A-proof",
+    "T_2 over T_3 in the proof of A(T_3)",
+    kind="order",
+    where="Proof of A(T_3), last step",
+    origin="proof",
+    parts=["last step"],
+    hypotheses=CONDITION,
+    uses=["C.7", "C.8"],
+    expect="fails",
+    insensitive="a quotient of times that the paper defines",
+    statement=r"T_2/T_3=\tilde O(s^{-1/2})",
+    reading="T_2 has a factor n, which is no logarithm; A(T_3) itself is right, by pairs that settle before 3 T_2'",
+)
+def end_of_first_step(lab: Laboratory) -> Verdict:
+    """T_2/T_3 = 50 sqrt2 n beta_xi |mu| / (3 beta_mu sigma_p s), by the least beta_xi (C.8) and the largest beta_mu (C.7)."""
+    least = at_most(ball(4), 50 * flint.arb(2).sqrt() / 4 / (3 * flint.arb(2).sqrt()), what="50 sqrt2 / 4 over 3 sqrt2")
+    point = inside_point()
+    logarithm = log(12 * max(point["m_k"], point["m_v"])) + log(point["n"]) / 3
+    sentence = (
+        f"at n = {point['n']:.4g} (all of Condition 3.1 holds) T_2/T_3 over s^-1/2 is at least 4 n over the root of a logarithm, "
+        f"{4 * point['n'] / sqrt(logarithm):.2g}, and log d is {log(point['d']):.4g}"
+    )
+    printed = refuted(Witness(sentence, point), least.evidence) if least.as_stated == "holds" else least
+    fixed = vanishing("T_2/T_3", T_2 / T_3) & decided(T_2 / T_3 == N / S**HALF, {"T_2/T_3": str(T_2 / T_3)})
+    return printed.correcting(
+        r"T_2/T_3=\tilde\Theta(ns^{-1/2})=o(1);\ \text{with}\ T_2'\ \text{in place of}\ T_2\ \text{the step is right}",
+        fixed,
+        "the factor n of T_2 is no logarithm",
+    ).blaming("proof", "factor-n")
 
 
 @book.claim(

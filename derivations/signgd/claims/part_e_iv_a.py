@@ -9,13 +9,14 @@ from math import log, pi, sqrt
 import flint
 import numpy as np
 
-from odesys import Evidence, Verdict, Witness, between, everywhere, refuted, undecided
+from odesys import Evidence, Verdict, Witness, always_positive, between, everywhere, refuted, sym, undecided, untested
 
 from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book
 from .common_checks import later, never, quiet_pairs, window
 from .common_hypotheses import CONDITION, inside_point
+from .common_orders import given
 from .common_path import CHECKS, UNTIED, along, on_path
 from .common_reasons import TOLERANCES, TRIED
 from .part_e_iii import tilde
@@ -88,6 +89,28 @@ on_path(
     statement=r"s_{i,21}^{(t)}\le0.1\ \text{for}\ t\ge T_4^-",
     reading="all samples, all times from T_4^- to the end of the run",
 )
+
+
+@book.claim(
+    "E.22-constant",
+    "A constant above 1 in (34)",
+    kind="inequality",
+    where="Remark E.22, second sentence",
+    parts=["bound"],
+    origin="text",
+    hypotheses=CONDITION,
+    uses=["E.20", "E.21"],
+    expect="untested",
+    insensitive=NUMBERS,
+    statement=r"T_4^-\ge\sqrt{\tfrac{c\pi}2\log\tfrac{\sigma_ps}{3\sqrt2n\|\mu\|}}\;\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1}\ \text{does not hold for}\ c>1",
+    reading="for which votes is not printed: by (29) and (33) the smallest vote of a neuron decides, and it may be 1 or a power of n",
+)
+def constant_above_one(lab: Laboratory) -> Verdict:
+    """What it would be for two sizes of the smallest vote."""
+    return untested(
+        "the remark does not say for which votes: where the smallest vote is 1, (29) and (33) give T_4^- below the bound for large "
+        "sigma_p s and c > 1; where all are of the order n^(1/2) / m_k, T_4^- is larger, and some c > 1 would do"
+    )
 
 
 def _vote_sums(record: Record) -> Verdict:
@@ -206,11 +229,25 @@ on_path(
 )
 
 
-def _time_order(record: Record) -> Verdict:
-    """T_4^- over its order, with both bounds of the logarithm."""
-    case = record.case
-    unit = 1 / (sqrt(case.m_k) * case.strength)
-    return between("T4- over its order", [record.T4_minus / unit / sqrt(log(case.strength / case.mu))], 0.5, 2)
+def _order_of_t4() -> Verdict:
+    """Squares of (34) and (38) over the order: at least 1, at most 2 log(sigma_p s); log n = 2 + x, pi/2 from 3/2 to 8/5."""
+    x, L = sym("x"), sym("L")
+    first = Fraction(99, 100) * Fraction(3, 2) * (Fraction(9, 4) * (2 + x) - Fraction(3, 2))
+    logs = always_positive(
+        {
+            "(34) squared, minus 1": first - 1,
+            "2 log minus (38) squared": 2 * L - Fraction(101, 100) * Fraction(8, 5) * L,
+        },
+        ("L",),
+        ("x",),
+    )
+    half = flint.arb.pi() / 2
+    numbers = at_most(ball(Fraction(3, 2)), half) & at_most(half, ball(Fraction(8, 5)))
+    small = at_most((3 * flint.arb(2).sqrt()).log(), ball(Fraction(3, 2)))
+    found = (logs & numbers & small).proving(
+        "sigma_p s / n >= d^(1/4) >= n^(9/4), so (34) is at least 1 and (38) at most (2 log(sigma_p s/|mu|))^(1/2), over the order"
+    )
+    return given(found, "Eq. (34) of Lemma E.21", "Eq. (38) of Lemma E.25")
 
 
 def _value_at_t4(record: Record) -> Verdict:
@@ -224,7 +261,7 @@ def _near_half(record: Record) -> Verdict:
     return between("s11 - 1/2", record.seen.s11[part] - 0.5, -0.01, 0.01)
 
 
-DECAY = {"T_4^-": _time_order, "(1) at T_4^-": _value_at_t4, "(2)": _near_half}
+DECAY = {"(1) at T_4^-": _value_at_t4, "(2)": _near_half}
 CHECKS.update({f"4.5: {part}": check for part, check in DECAY.items()})
 
 
@@ -239,10 +276,10 @@ CHECKS.update({f"4.5: {part}": check for part, check in DECAY.items()})
     uses=["E.20", "E.21", "E.25", "E.14"],
     expect="fails",
     statement=r"T_4^-=\tilde\Theta(\eta^{-1}m_k^{-1/2}\sigma_p^{-1}s^{-1});\ s_{i,21}=\exp(-O(m_kt^2\eta^2\sigma_p^2s^2))\ \text{on}\ [T_3,T_4^-],\ s_{i,21}^{(T_4^-)}=\exp(O(\log\tfrac{n\|\mu\|}{\sigma_ps}))=o(1);\ s_{i,11}=\tfrac12\pm o(1)",
-    reading="constants 1/2 and 2 in the orders at three sizes, exponents are not swept; at T_3 the display says 1, where Lemma 4.4 (3) has 1/2",
+    reading="T_4^- by (34) and (38); the exponent at T_4^- within a factor 2 at three sizes; at T_3 the display says 1, where Lemma 4.4 (3) has 1/2",
 )
 def decay(lab: Laboratory) -> dict[str, Verdict]:
-    """Runs for three parts; at T_3 the exponent tends to 0 and s_21 to 1/2."""
+    """Algebra for T_4^-, runs for two parts; at T_3 the exponent tends to 0 and s_21 to 1/2."""
 
     def seen(name: str, what: str) -> Verdict:
         return along(lab, name, f"'{what}' was seen", None, TRIED["part_e_iv_a"], [UNTIED], TOLERANCES["4.5"])
@@ -273,7 +310,7 @@ def decay(lab: Laboratory) -> dict[str, Verdict]:
         "near T_3 the softmax is 1/2; from there on it decays as (33) says, which is what is used",
     ).blaming("misprint", "half-at-the-start")
     return {
-        "T_4^-": seen("4.5: T_4^-", "T_4^-"),
+        "T_4^-": _order_of_t4(),
         "(1) decay": wrong,
         "(1) at T_4^-": seen("4.5: (1) at T_4^-", "(1) at T_4^-"),
         "(2)": seen("4.5: (2)", "(2)"),

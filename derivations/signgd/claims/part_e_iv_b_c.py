@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import log
+from math import log, pi, sqrt
 from typing import Any
 
 import flint
@@ -20,6 +21,7 @@ from .common_path import ALIGNED, STEP, UNTIED, on_path
 from .common_reasons import SMALLEST_THETA_C, THETA_C
 from .part_e_iii import tilde
 
+POWER_FOR_THETA = 25  # of n in d, for theta_c = 1/5 in the third step of E.36
 LATE = 1.9  # (1 + theta), theta a large constant in (0, 1)
 
 
@@ -134,9 +136,22 @@ on_path(
     where="Lemma E.36",
     kind="existence",
     uses=["Eq.44", "E.27", "E.21", "E.36-requirement"],
-    repairs=["E.36-requirement"],
     statement=r"0.99(1+\theta_c)-O(\theta_c/\sqrt{m_k})>1\ \Rightarrow\ T_4^+\le(1+\theta_c)T_4^-\ (43);\ (42)\ \text{on}\ [(1+\theta_c)T_4^-,(2-\theta_c)T_4^-]",
     reading="theta_c = 1/5, so every larger one; poly(n) a power by theta_c, a hypothesis: for theta_c = 1/20 d ~ n^10 is too small, T_4^+/T_4^- is near 1.1",
+)
+
+
+def _needed(theta_c: Fraction) -> Callable[[Mapping[str, float]], float]:
+    """The logarithm of the least sigma_p s / |mu| for which the third step in E.36 follows, exponent 0.99 (1 + theta_c)."""
+    e = float(Fraction(99, 100) * (1 + theta_c) - 1)
+    return lambda p: log(9 * sqrt(2 / pi)) / e + (1 + 1 / e) * log(3 * sqrt(2) * p["n"])
+
+
+enough_for_step = at_least(
+    "sigma_p s is a large enough power of n for theta_c = 1/5",
+    r"\sigma_ps/\|\mu\|\ge(9\sqrt{2/\pi})^{1/e}(3\sqrt2n)^{1+1/e},\ e=0.99(1+\theta_c)-1,\ \text{that is}\ d\ge n^D\ \text{with}\ D\ \text{by}\ \theta_c",
+    lambda p: log(p["sigma_p"] * p["s"]),
+    _needed(Fraction(1, 5)),
 )
 
 
@@ -147,42 +162,38 @@ on_path(
     origin="proof",
     where="Proof of Lemma E.36, last display, third step",
     parts=["third step"],
-    hypotheses=CONDITION,
-    uses=["E.21"],
-    expect="fails",
+    hypotheses=[*CONDITION, enough_for_step],
     insensitive=NUMBERS,
     statement=r"0.99(1+\theta)-O(\theta/\sqrt{m_k})>1\ \Rightarrow\ (1+\theta)T_4^-\eta\sqrt{\tfrac2\pi}\sigma_ps\Big(\frac{3\sqrt2n\|\mu\|}{\sigma_ps}\Big)^{0.99(1+\theta)-O(\theta/\sqrt{m_k})}\le\tfrac19(1+\theta)T_4^-\eta\|\mu\|",
-    reading="whatever power of n sigma_p s is, some theta_c with exponent 1 + e > 1 is too small: it takes e > 1/D for sigma_p s = n^D",
+    reading="d = Omega(poly(n)), a power by theta_c: with the exponent 1 + e it takes sigma_p s above n^(1 + 1/e) up to a constant",
 )
 def hidden_requirement(lab: Laboratory) -> Verdict:
-    """In logarithms for every n, power and e; and in balls inside the condition at theta_c = 1/20."""
-    a, b, x, N, D, r = (sym(name) for name in ("a", "b", "x", "N", "D", "r"))
-    e = 1 / (D * (1 + r))  # logarithms: a of 9 (2/pi)^(1/2), b of 3 sqrt2, N of n; sigma_p s = n^D and e <= 1/D
-    too_small = always_positive({"log of 9 left side": a + (1 + e) * (b + N) - e * D * N}, ("a", "b", "N", "D"), ("r",))
-    y = sym("y")  # e, with log sigma_p s = (a + (1 + e)(b + N))/e + x
+    """In logarithms for every n and e; that less than the power is not enough; in balls at theta_c = 1/5 inside the condition."""
+    a, b, x, N, D, r, y = (sym(name) for name in ("a", "b", "x", "N", "D", "r", "y"))
+    # logarithms: a of 9 (2/pi)^(1/2), b of 3 sqrt2, N of n, (a + (1 + y)(b + N))/y + x of sigma_p s, with the exponent 1 + y
     enough = identity({"log of 9 left side": a + (1 + y) * (b + N) - y * ((a + (1 + y) * (b + N)) / y + x) + y * x})
-    point = inside_point()
-    root, exponent = (2 / flint.arb.pi()).sqrt(), ball(Fraction(99, 100) * Fraction(21, 20))
-    scale = 3 * flint.arb(2).sqrt() * ball(int(point["n"]))
+    e = 1 / (D * (1 + r))  # sigma_p s = n^D and e <= 1/D
+    too_small = always_positive({"log of 9 left side": a + (1 + e) * (b + N) - e * D * N}, ("a", "b", "N", "D"), ("r",))
+    point = inside_point(power=POWER_FOR_THETA)
+    root, exponent = (2 / flint.arb.pi()).sqrt(), ball(Fraction(99, 100) * Fraction(6, 5))
+    scale, strength = 3 * flint.arb(2).sqrt() * ball(int(point["n"])), ball(point["sigma_p"]) * ball(int(point["s"]))
+    ninth, needed = ball(Fraction(1, 9)), (9 * root) ** (1 / (exponent - 1)) * scale ** (1 + 1 / (exponent - 1))
 
     def left(strength: Any) -> Any:
         return root * strength * (scale / strength) ** exponent  # over (1 + theta) T_4^- eta |mu|
 
-    strength, ninth = ball(point["sigma_p"]) * ball(int(point["s"])), ball(Fraction(1, 9))
-    needed = (9 * root) ** (1 / (exponent - 1)) * scale ** (1 + 1 / (exponent - 1))
-    says = f"at n = {point['n']:.4g}, sigma_p s = {short(strength):.4g}, theta_c = 1/20, exponent 1.0395, over (1 + theta_c) T_4^- eta |mu|, the left side"
-    printed = at_most(left(strength), ninth, says, point)
-    if too_small.as_stated != "holds":
-        return too_small
+    here = at_most(left(strength), ninth, point=point)
     sharp = at_most(left(needed * ball(Fraction(101, 100))), ninth) & at_most(
         ninth, left(needed * ball(Fraction(99, 100)))
     )
-    power = f"sigma_p s >= n^{short(needed.log() / ball(int(point['n'])).log()):.3g} for theta_c = 1/20 at this n"
-    return printed.correcting(
-        r"\text{the same for}\ \sigma_ps/\|\mu\|\ge(9\sqrt{2/\pi})^{1/e}(3\sqrt2n)^{1+1/e},\ e=0.99(1+\theta_c)-O(\theta_c/\sqrt{m_k})-1",
-        (enough & sharp).with_constants(sufficiently_large=power),
-        "the gain is the e-th power of sigma_p s over n, which has to pay for n",
-    ).blaming("constant", "power-for-theta")
+    power = f"n^{short(needed.log() / ball(int(point['n'])).log()):.3g} at n = {point['n']:.3g}, theta_c = 1/5"
+    return (
+        (enough & too_small & here & sharp)
+        .proving(
+            "the left side over the right one falls as the e-th power of sigma_p s, and is at most 1 from that power of n on"
+        )
+        .with_constants(least_sigma_p_s=power, every_theta_c="no power serves all theta_c: e > 1/D for sigma_p s = n^D")
+    )
 
 
 def _keys_before(record: Record) -> Verdict:

@@ -17,6 +17,7 @@ from odesys import (
     num,
     refuted,
     sym,
+    untested,
 )
 
 from ..laboratory import Laboratory
@@ -108,6 +109,34 @@ def values_linear(lab: Laboratory) -> dict[str, Verdict]:
 
 
 @book.claim(
+    "App.E.1-range",
+    "Range of the mean value noise in the overview",
+    kind="inequality",
+    where="Appendix E.1, mean value noise, first display",
+    origin="proof",
+    source="damaged",
+    parts=["display"],
+    hypotheses=CONDITION,
+    uses=["4.1(1)"],
+    expect="untested",
+    statement=r"t\ge T_1:\ \sqrt{2t\eta\sigma_ps}\le\langle v^{(t)},y_i\xi_i\rangle\le2t\eta\sigma_ps",
+    reading="the root must end before t, as sides differ in dimension; Appendix E.4 has the constant 1, which holds (4.1(1))",
+)
+def overview_range(lab: Laboratory) -> Verdict:
+    """With sqrt2 t for the root: the start at its least, and |xi_i|_1 near (2/pi)^(1/2) sigma_p s, at t = T_1."""
+    right = values_linear(lab)["constants 1 and 2"]
+    least = 2 * (2 / flint.arb.pi()).sqrt() - flint.arb(2).sqrt() / 4  # over T_1 eta sigma_p s
+    below = at_most(least, flint.arb(2).sqrt())
+    if (right & below).as_stated != "holds":
+        return right & below
+    return untested(
+        f"read as sqrt2 t it would fail at T_1, where the least that the starts of Lemma C.6 allow is {short(least):.3g}, not 1.41, "
+        "times t eta sigma_p s",
+        with_the_constant_1=right.as_stated,
+    )
+
+
+@book.claim(
     "4.1(2)",
     "Mean value signal is negligible",
     kind="order",
@@ -148,7 +177,7 @@ def signal_negligible(lab: Laboratory) -> Verdict:
     ],
     uses=["Eq.8-9", "C.4", "C.11", "C.14-union"],
     statement=r"t\le T_1:\ \langle w_{Q,s}^{(t)},\xi_i\rangle=\langle w_{Q,s}^{(0)},\xi_i\rangle(1\pm o(1)),\ \langle w_{K,s}^{(t)},\xi_i\rangle\ \text{alike, for all}\ s,i",
-    reading="on E_prelim, as Appendix E says of all its results; how likely that is for small m_v is C.14-union",
+    reading="on E_prelim; under Condition 3.1 with m_v a power of log d false for some pair, probability near 1 (C.14-union); enough is m_v = Omega~(m_k^4 n^4 delta^-4)",
 )
 def noise_stays(lab: Laboratory) -> Verdict:
     """T_1 moves are at most 4 beta_xi m_v^(-1/2), a start at least beta_xi m_v^(-1/4); M = m_v^(1/4)."""

@@ -61,12 +61,12 @@ REASONS = (
     ),
     (
         "loss",
-        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.5 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.1b-display F.3-rows",
+        "Beyond.exponents Beyond.crossing 4.1(1) App.E.1-range 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.1(3) E.7 4.3(4) E.13 Eq.27-28 E.14 Beyond.log-scale 4.3(2) 4.4(3) 4.5 4.8(2) E.29 E.39 F.1a Beyond.F.1 F.1b-display F.3-rows",
         "every decreasing loss has a slope of one sign, so that the values grow, and no more of the loss enters",
     ),
     (
         "queries",
-        "Beyond.exponents Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.8(2) F.3-rows F.1b-display",
+        "Beyond.exponents Beyond.crossing 4.1(1) App.E.1-range 4.1(2) E.8 App.E.1-value E.41-value Thm.3.2(3) Thm.3.2(2) 4.8(2) F.3-rows F.1b-display",
         "it is about moves of values",
     ),
     (
@@ -76,8 +76,8 @@ REASONS = (
     ),
     ("keys", "Beyond.exponents 4.8(2)", "it is about moves of values"),
     ("values", "Beyond.log-scale E.29 E.39", "it is about moves of queries and keys"),
-    ("frozen", "Beyond.log-scale E.29 E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
-    ("ascent", "Beyond.log-scale E.29 E.39", "up or down the gradient a move has the same length"),
+    ("frozen", "Beyond.log-scale E.39 Beyond.F.1", "lengths of moves do not read the softmax"),
+    ("ascent", "Beyond.log-scale E.39", "up or down the gradient a move has the same length"),
     *(
         (mutation, "App.E.1-sums", "it takes only that a neuron and its negative run alike, and the lengths of moves")
         for mutation in ("loss", "ascent", "queries", "values", "frozen", "temperature")
@@ -90,7 +90,7 @@ REASONS = (
     ),
     (
         "keys",
-        "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows F.1b-display",
+        "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) App.E.1-range 4.1(2) E.8 App.E.1-value F.3-rows F.1b-display",
         "values do not read how keys move",
     ),
     (
@@ -127,7 +127,7 @@ REASONS = (
     ),
     (
         "frozen",
-        "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows F.1b-display",
+        "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) App.E.1-range 4.1(2) E.8 App.E.1-value F.3-rows F.1b-display",
         "values do not read derivatives of the softmax",
     ),
     (
@@ -142,7 +142,7 @@ REASONS = (
     ),
     (
         "temperature",
-        "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) 4.1(2) E.8 App.E.1-value F.3-rows F.1b-display",
+        "Thm.3.2(3) E.41-value Beyond.crossing 4.1(1) App.E.1-range 4.1(2) E.8 App.E.1-value F.3-rows F.1b-display",
         "values do not read the logits",
     ),
     (

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derivations.signgd.claims import book
+from derivations.signgd.claims import book, part_3_main, part_e_logic
 from derivations.signgd.claims import common_path as path
+from derivations.signgd.claims import part_b_experiments as experiments
+from derivations.signgd.claims.common_checks import NOT_SUPPOSED
 from derivations.signgd.claims.common_hypotheses import CONDITION, inside_point, power_of_n
 from derivations.signgd.claims.common_path import ALIGNED, UNTIED
 from derivations.signgd.claims.common_reasons import VANISHES
@@ -22,10 +24,12 @@ from derivations.signgd.laboratory import Laboratory
 from derivations.signgd.setting import Case, published
 from derivations.signgd.special import recursion, watched_runs
 from derivations.signgd.special.conditions import CONDITION_3_1, beside, satisfying
+from derivations.signgd.special.printed_tables import PRINTED
 from derivations.signgd.special.watched_runs import Rules
 from odesys.papers.draw import Draw
 from odesys.papers.hypotheses import OutsideHypotheses, approach
-from odesys.verdicts import Evidence, Verdict
+from odesys.verdicts import Evidence, Verdict, measured
+from tests.derivations.signgd.test_claims import EXPECTED
 
 
 def kappa(point: Mapping[str, float]) -> float:
@@ -121,6 +125,31 @@ def test_no_claim_holds_on_runs_outside_the_condition_without_its_table(monkeypa
                 assert len(leaf.details["ratios_of_condition"]) == len(CONDITION_3_1), claim.id
                 assert leaf.tolerance is not None or claim.id == "E.3", claim.id
     assert len(ids) > 30
+
+
+def test_what_is_measured_off_the_path_says_inside_of_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other measured claim that holds does not suppose Condition 3.1, says so, and has its table."""
+
+    class Values:
+        def between(self, *_: Any) -> Verdict:
+            return measured(True, value=0.5)
+
+    monkeypatch.setattr(experiments, "with_high_probability", lambda *_: measured(True, value=0.5))
+    monkeypatch.setattr(experiments, "_first_ten", lambda seeds: [PRINTED["2"].counts + seed % 7 for seed in seeds])
+    for module in (part_3_main, part_e_logic):
+        monkeypatch.setattr(module, "over_seeds", lambda *_: Values())
+    path_claims = {c.id for c in book if c.check.__module__ == path.__name__} | {"4.5", "E.3"}
+    others = [c for c in book if EXPECTED[c.id] == ("holds", "measurement") and c.judged and c.id not in path_claims]
+    assert {c.id for c in others} >= {"Tab.2", "Fig.2c", "Beyond.trap-share", "Beyond.finite-step"}
+    asked = {hypothesis.name for hypothesis in CONDITION if hypothesis.asymptotic}
+    for claim in others:
+        assert not asked & {hypothesis.name for hypothesis in claim.hypotheses or ()}, claim.id
+        found = claim.check(Laboratory())
+        for leaf in found.values() if isinstance(found, dict) else [found]:
+            assert leaf.regime is not None and NOT_SUPPOSED in leaf.regime.of, claim.id
+            assert NOT_SUPPOSED in leaf.details["supposes"], claim.id
+            assert len(leaf.details["condition_3_1"]) == len(CONDITION_3_1), claim.id
+            assert NOT_SUPPOSED in leaf.as_json()["regime"]["of"], claim.id
 
 
 def test_the_level_of_a_fall_is_that_of_all_arrangements() -> None:
