@@ -133,7 +133,9 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     signal = (moves & _signal_keys()).arguing(OVER_STEPS)
     back = "a key signal moves back at most up to (1 + theta_c) T_4^-, and outwards from there on"
     return {
-        "key noise": given(noise.proving(MOVES, late), "Remark E.28", "Lemma E.20"),
+        "key noise": given(noise.proving(MOVES, late), "Remark E.28", "Lemma E.20", "Eq. (27) and (28)").assuming(
+            "Lemma E.14, corrected: a is near 1/4"
+        ),
         "key signal": given(signal.proving(MOVES, back), "Remark E.28", "F(t) of Appendix E.7.3 and Remark E.40"),
         "signs": given((moves & signs).proving(MOVES), "Remark E.28"),
         "at (1 + theta') T_4^-": given((moves & share).proving(MOVES), "Remark E.28"),
