@@ -32,6 +32,7 @@ from .equilibria import Continuum, Equilibria, Equilibrium
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
 from .one_state import stability_of_one
 from .stability import Classification, classify, stability_conditions
+from .undefined import where_undefined
 from .weak_focus import first_lyapunov
 
 MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
@@ -224,9 +225,12 @@ def analyse(
     integrals: list[Node] = []
     values = _by_name(values, system.parameters, "a parameter")
     start = _by_name(start, system.names, "a state")
-    lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
-    lines += _invariant_sets(system, values)
-    rests, types, more = _rests(system, values, box, seed, integrals)
+    try:
+        lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
+        lines += _invariant_sets(system, values)
+        rests, types, more = _rests(system, values, box, seed, integrals)
+    except ZeroDivisionError as problem:
+        raise EquationError(where_undefined(system) or f"the equations can not be analysed: {problem}") from problem
     return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes)
 
 

@@ -134,6 +134,8 @@ def _inverse(values: np.ndarray, prime: int) -> np.ndarray:
     for v in values:
         prefix.append(total)
         total = total * v % prime
+    if not total:  # at a random point, modulo a large prime: by chance hardly ever
+        raise ZeroDivisionError("a divisor vanishes everywhere")
     total = pow(int(total), -1, prime)
     out = np.empty(len(values), dtype=object)
     for k in range(len(values) - 1, -1, -1):
