@@ -4,17 +4,17 @@
     python -m benchmarks.mutants --only odesys/analysis/linear.py --count 20
 
 A mutant is one change of one place: a comparison, `and` and `or`, a sign, a number, a condition, a returned value. Only
-the quick tests of the mirrored file are run, the fast ones first, so a survivor may still be noticed elsewhere. Modules
-without such tests are left out. The sample does not change with code elsewhere: it is those with the smallest digests.
-A record makes that a run can be stopped and gone on with, and `--again` tries its survivors once more, against sharper
-tests; with it the table in mutants.md is written. The exit code is 1 if fewer than 90 percent are killed.
+the quick tests of the mirrored file are run, up to the first that fails, which must pass without the mutant; a survivor
+may still be noticed elsewhere. Modules without such tests are left out. The sample is those with the smallest digests,
+so that it does not change with code elsewhere. With a record a run can be stopped and gone on with, and `--again` tries
+its survivors once more, against sharper tests; then the table in mutants.md is written as well. The exit code is 1 if
+fewer than 90 percent are killed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import compileall
 import hashlib
 import importlib
 import json
@@ -40,9 +40,9 @@ COMPARED = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
-SECONDS = 120  # of processor time for one test file
-SLOWER, MORE = 3.0, 10.0  # times as long as without a mutant, and seconds, is a hang, which is noticed
-PATIENCE = 40  # times as long by the clock, on a machine with other work
+SECONDS = 60  # of processor time for one test file; more is a hang, which is noticed
+UNKNOWN = 4  # pytest: there is no test of this name
+PATIENCE = 40  # times as many by the clock, on a machine with other work
 
 
 @dataclass(frozen=True)
@@ -138,46 +138,39 @@ def mirrored(file: Path) -> Path:
     return Path("tests") / file.parent / f"test_{file.name}"
 
 
-class Durations:
-    """A plugin of pytest: fast tests first, how long each takes, and which one fails."""
+class FirstFailure:
+    """A plugin of pytest: which test fails."""
 
-    def __init__(self, known: Mapping[str, float]) -> None:
-        self.known, self.seconds, self.failed = known, dict[str, float](), ""
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items.sort(key=lambda item: self.known.get(item.nodeid, 0.0))
+    def __init__(self) -> None:
+        self.test = ""
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
         if report.failed:
-            self.failed = report.nodeid
+            self.test = self.test or report.nodeid
 
 
 @dataclass(frozen=True)
 class Run:
-    """How the quick tests of a module went."""
+    """How quick tests went."""
 
-    passed: bool
-    any_tests: bool
+    code: int  # of pytest, or of a signal
     cpu: float  # seconds
     failed: str  # the first test that did; empty where it was loading, time or a crash
-    seconds: Mapping[str, float]  # by test
 
 
-def run_tests(folder: Path, file: Path, before: Run | None = None) -> Run:
-    """Run the quick tests of a module in a copy of the project; `before` is the run without a mutant.
+def run_tests(folder: Path, file: Path, test: str = "", mutated: bool = False) -> Run:
+    """Run the quick tests of a module, or one of them, in a copy of the project.
 
     They run in a fork of this process, in which the libraries are loaded and nothing of the project is.
     """
-    limit = SLOWER * before.cpu + MORE if before else SECONDS
-    note = folder / "note.json"
+    note = folder / "failed.txt"
     note.unlink(missing_ok=True)
-    fresh = before is not None and file.parts[1] == "jit"  # whose mistakes must not be kept for others
+    fresh = mutated and file.parts[1] == "jit"  # whose mistakes must not be kept for others
     cache = folder / ("cache-of-a-mutant" if fresh else "cache")
     child = os.fork()
     if child == 0:
-        os._exit(_test(folder, mirrored(file), int(limit) + 1, cache, note, before.seconds if before else {}))
-    end = time.monotonic() + PATIENCE * limit
+        os._exit(_test(folder, test or str(mirrored(file)), cache, note))
+    end = time.monotonic() + PATIENCE * SECONDS
     while True:
         ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
@@ -189,17 +182,16 @@ def run_tests(folder: Path, file: Path, before: Run | None = None) -> Run:
         os.killpg(child, signal.SIGKILL)  # what a test started and a mutant did not let it end
     if fresh:
         shutil.rmtree(cache, ignore_errors=True)
-    code = os.waitstatus_to_exitcode(status)
-    said: dict[str, Any] = json.loads(note.read_text()) if note.exists() else {"failed": "", "seconds": {}}
-    return Run(code == 0, code != 5, used.ru_utime + used.ru_stime, said["failed"], said["seconds"])
+    failed = note.read_text() if note.exists() else ""
+    return Run(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, failed)
 
 
-def _test(folder: Path, tests: Path, limit: int, cache: Path, note: Path, known: Mapping[str, float]) -> int:
+def _test(folder: Path, tests: str, cache: Path, note: Path) -> int:
     """Exit code of the tests; this process is not used for anything else."""
     import pytest
 
     os.setsid()
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
     os.environ.update(PYTHONPATH=str(folder), ODESYS_CACHE=str(cache))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -209,14 +201,14 @@ def _test(folder: Path, tests: Path, limit: int, cache: Path, note: Path, known:
     sys.path[:] = [str(folder), *(path for path in sys.path if Path(path or ".").resolve() not in (ROOT, folder))]
     for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
         del sys.modules[name]
-    line = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not nightly", str(tests)]
-    durations = Durations(known)
+    line = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not nightly", tests]
+    first = FirstFailure()
     try:
-        return int(pytest.main(line, plugins=[durations]))
+        return int(pytest.main(line, plugins=[first]))
     except BaseException:
         return 1
     finally:
-        note.write_text(json.dumps({"failed": durations.failed, "seconds": durations.seconds}))
+        note.write_text(first.test)
 
 
 def load_libraries() -> None:
@@ -227,22 +219,28 @@ def load_libraries() -> None:
         importlib.import_module(name)
 
 
-def try_mutant(folder: Path, mutant: Mutant, before: Run) -> dict[str, Any]:
-    """What the tests say about a mutant."""
+def try_mutant(folder: Path, mutant: Mutant) -> dict[str, Any]:
+    """What the tests say about a mutant; what fails must pass without it."""
     target = folder / mutant.file
     text, times = target.read_bytes(), target.stat()
     target.write_bytes(text[: mutant.start] + mutant.after.encode() + text[mutant.end :])
-    run = run_tests(folder, mutant.file, before)
+    run = run_tests(folder, mutant.file, mutated=True)
     target.write_bytes(text)
     os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that it is not compiled again
-    return {"killed": not run.passed, "by": run.failed.partition("::")[2], "cpu": round(run.cpu, 2)}
+    if run.code == 0:
+        return {"killed": False, "cpu": round(run.cpu, 2)}
+    without = run_tests(folder, mutant.file, run.failed)
+    if without.code == UNKNOWN:
+        without = run_tests(folder, mutant.file)
+    if without.code:
+        return {"untested": without.failed or "no quick tests"}
+    return {"killed": True, "by": run.failed.partition("::")[2], "cpu": round(run.cpu + without.cpu, 2)}
 
 
 def copied(folder: Path) -> None:
     """A copy of the project."""
-    ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", "_build", "build", "results", ".*_cache")
+    ignored = shutil.ignore_patterns(".git", ".venv", "_build", "build", "results", ".*_cache")
     shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=ignored)
-    compileall.compile_dir(folder, quiet=2)
 
 
 def table(sample: Sequence[Mutant], record: Mapping[str, Any], seed: int, every: int) -> str:
@@ -301,7 +299,6 @@ def main() -> int:
         record = {name: found for name, found in record.items() if found.get("killed") or name in REASONS}
     load_libraries()
     began = time.monotonic()
-    good: dict[Path, Run] = {}
     with tempfile.TemporaryDirectory(prefix="odesys-mutants-") as place:
         folder = Path(place)
         copied(folder)
@@ -310,15 +307,9 @@ def main() -> int:
                 continue
             if time.monotonic() - began > 60 * chosen.minutes:
                 break
-            if mutant.file not in good:
-                good[mutant.file] = run_tests(folder, mutant.file)
-            before = good[mutant.file]
-            if not before.passed:
-                record[mutant.name] = {"untested": before.failed or "no quick tests"}
-                print("untested", mutant, before.failed, flush=True)
-            else:
-                found = record[mutant.name] = try_mutant(folder, mutant, before)
-                print("killed  " if found["killed"] else "survived", mutant, found["by"], found["cpu"], flush=True)
+            found = record[mutant.name] = try_mutant(folder, mutant)
+            answer = "untested" if "untested" in found else "killed  " if found["killed"] else "survived"
+            print(answer, mutant, found.get("by", ""), found.get("cpu", ""), flush=True)
             if chosen.record:
                 chosen.record.write_text(json.dumps(record, indent=1))
     text = table(sample, record, chosen.seed, len(every))
