@@ -45,3 +45,12 @@ def test_systems_are_told_with_what_they_are(capsys: pytest.CaptureFixture[str])
     assert "systems: full (default), large" in capsys.readouterr().out
     print_paper(replace(PAPER, meanings={"full": "every score"}), "./toy")
     assert "    full (default)  every score\n    large\n" in capsys.readouterr().out
+
+
+def test_what_comes_next_is_what_the_paper_has(capsys: pytest.CaptureFixture[str]) -> None:
+    """A paper without systems, protocols and claims has a report only."""
+    for paper, words in ((PAPER, ["derive"]), (replace(PAPER, systems={}), [])):
+        print_paper(paper, "./toy")
+        after = capsys.readouterr().out.partition("next:")[2]
+        assert [word for word in ("derive", "simulate", "verify") if f"odesys {word} ./toy" in after] == words
+        assert "odesys report ./toy --out report" in after
