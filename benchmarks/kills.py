@@ -3,28 +3,32 @@
     python -m benchmarks.kills --kills 200 --seed 1
 
 A command is first run to its end, for its length and its files. Then it is started again and again in a folder of its
-own and killed (SIGKILL, its whole life from the first moment to the last with equal chance). A file that is there must
+own and killed (SIGKILL, its whole life from the first moment to the last with equal chance). Nine of ten are forks of
+this process, which has loaded the program, so that the time is spent where files are written; one of ten is a new
+interpreter. A file that is there must
 be one that can be read to its end; where the command was killed, the same call (a sweep with ``--resume``) must come to
 an end afterwards and leave the files of the first run, a sweep byte by byte; the folder of `new`, if it is there, has
-all its files. The exit code is 1 if anything broke.
+all its files. What was found is written to kills.md; the exit code is 1 if anything broke.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import importlib
 import io
 import json
 import os
+import pkgutil
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as xml
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +37,7 @@ from odesys.locks import YOUNG
 from odesys.papers.new import create
 
 SETTLE = 2.0  # seconds within which processes of a killed command end
+FRESH = 10  # one of so many in a new interpreter
 LONGEST = 3600.0  # seconds by the clock that any call may take, on a machine with other work
 PAPER = Path(tempfile.gettempdir()) / f"odesys-kills-{os.getpid()}" / "small"  # what `odesys new` writes
 
@@ -47,8 +52,8 @@ class Command:
     once: str = ""  # what is there after success, and is not made a second time
 
     def words(self, out: Path, again: bool = False) -> list[str]:
-        line = [*self.line, *(self.again if again else ())]
-        return [sys.executable, "-m", "odesys", *(word.replace("OUT", str(out)) for word in line)]
+        """What stands after `odesys`."""
+        return [word.replace("OUT", str(out)) for word in (*self.line, *(self.again if again else ()))]
 
 
 COMMANDS = (
@@ -65,7 +70,7 @@ COMMANDS = (
     Command(["list", str(PAPER), "--json", "OUT/list.json"]),
     Command(["new", "OUT/fresh"], once="fresh"),
     Command(
-        ["sweep", "two_mixture", "--over", "omega=log:0.01:0.2:12", "--out", "OUT", "--workers", "2"],
+        ["sweep", "two_mixture", "--over", "omega=log:0.01:0.2:6", "--out", "OUT", "--workers", "2"],
         again=["--resume"],
         same_bytes=["sweep.csv"],
     ),
@@ -133,36 +138,96 @@ def left_running(group: int) -> bool:
     return True
 
 
-def started(words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """A command in a group of its own."""
-    return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+@dataclass(frozen=True)
+class Process:
+    """A command in a group of its own; `errors` is what it says."""
+
+    number: int
+    errors: Path
+
+    def ended(self) -> int | None:
+        """Its exit code, if it has one."""
+        done, status = os.waitpid(self.number, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if done else None
+
+    def wait(self) -> int:
+        """Its exit code; what takes too long is killed."""
+        end = time.monotonic() + LONGEST
+        while (code := self.ended()) is None:
+            if time.monotonic() > end:
+                os.killpg(self.number, signal.SIGKILL)
+            time.sleep(0.01)
+        return code
 
 
-def run(words: Sequence[str]) -> float:
+def started(words: Sequence[str], fresh: bool = False) -> Process:
+    """A command in a fork of this process, or in a new interpreter."""
+    errors = PAPER.parent / "errors.txt"
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.setsid()
+            nothing, said = os.open(os.devnull, os.O_RDWR), os.open(errors, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+            for stream, target in enumerate((nothing, nothing, said)):
+                os.dup2(target, stream)
+            if fresh:
+                os.execv(sys.executable, [sys.executable, "-m", "odesys", *words])
+            sys.argv = ["odesys", *words]
+            code = _command()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+    return Process(child, errors)
+
+
+def _command() -> int:
+    from odesys.__main__ import main
+
+    try:
+        main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def load_program() -> None:
+    """All that the commands load, once; each fork has it then."""
+    import derivations
+    import numerics
+    import odesys
+
+    for package in (odesys, numerics, derivations):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__") and ".skeleton" not in module.name:
+                importlib.import_module(module.name)
+
+
+def run(words: Sequence[str], fresh: bool = False) -> float:
     """Run a command to its end; seconds it took. Stops the benchmark if it does not succeed."""
     began = time.monotonic()
-    done = subprocess.run(words, capture_output=True, timeout=LONGEST)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(words)} gives {done.returncode}: {done.stderr.decode()[-500:]}")
+    process = started(words, fresh)
+    if code := process.wait():
+        raise SystemExit(f"{' '.join(words)} gives {code}: {process.errors.read_text()[-500:]}")
     return time.monotonic() - began
 
 
-def kill_once(command: Command, length: float, whole: Path, out: Path, rng: random.Random) -> tuple[bool, list[str]]:
-    """Start a command, kill it at a moment of its life, and say whether that hit it and what was broken."""
-    process = started(command.words(out))
-    time.sleep(rng.random() * length)
-    hit = process.poll() is None
+def kill_once(command: Command, moment: float, whole: Path, out: Path, fresh: bool = False) -> tuple[bool, list[str]]:
+    """Start a command, kill it after some seconds, and say whether that hit it and what was broken."""
+    process = started(command.words(out), fresh)
+    time.sleep(moment)
+    hit = process.ended() is None
     if hit:
-        os.kill(process.pid, signal.SIGKILL)  # its children are not killed: they must notice by themselves
-    process.communicate()
-    trouble = ["a process goes on"] if left_running(process.pid) else []
+        os.kill(process.number, signal.SIGKILL)  # its children are not killed: they must notice by themselves
+        process.wait()
+    trouble = ["a process goes on"] if left_running(process.number) else []
     trouble += broken(out) if out.exists() else []
     if out.exists() and any(out.rglob(".odesys-*.part")):
         time.sleep(YOUNG)  # what is younger is not taken for left over
     if hit and not (command.once and (out / command.once).exists()):
-        again = subprocess.run(command.words(out, again=out.exists()), capture_output=True, timeout=LONGEST)
-        if again.returncode != 0:
-            trouble.append(f"called again it gives {again.returncode}: {again.stderr.decode()[-300:]}")
+        again = started(command.words(out, again=out.exists()))
+        if code := again.wait():
+            trouble.append(f"called again it gives {code}: {again.errors.read_text()[-300:]}")
         trouble += [f"called again: {problem}" for problem in broken(out)]
     if hit:
         names = [{f.relative_to(place) for f in place.rglob("*") if f.is_file()} for place in (whole, out)]
@@ -185,27 +250,45 @@ def main() -> None:
     rng = random.Random(chosen.seed)
     folder = PAPER.parent
     folder.mkdir(mode=0o700)
-    killed, bad = 0, []
+    kills, runs, bad = Counter[int](), 0, []
     try:
         create(PAPER)
-        lengths = []
+        load_program()
         for k, command in enumerate(COMMANDS):
-            run(command.words(folder / f"whole{k}"))
-            shutil.rmtree(folder / f"whole{k}")
-            lengths.append(run(command.words(folder / f"whole{k}")))  # code and values are kept from the first run
-        tries, end = 0, time.monotonic() + 60 * chosen.minutes
-        while killed < chosen.kills and time.monotonic() < end:
-            k, out = tries % len(COMMANDS), folder / "out"
-            hit, trouble = kill_once(COMMANDS[k], lengths[k], folder / f"whole{k}", out, rng)
-            killed, tries = killed + hit, tries + 1
+            run(command.words(folder / f"whole{k}"))  # code and values are kept from here on
+        end = time.monotonic() + 60 * chosen.minutes
+        lengths: dict[tuple[int, bool], float] = {}
+        while kills.total() < chosen.kills and time.monotonic() < end:
+            k, fresh, out = runs % len(COMMANDS), runs // len(COMMANDS) % FRESH == 0, folder / "out"
+            if (k, fresh) not in lengths:
+                lengths[k, fresh] = run(COMMANDS[k].words(out), fresh)
+                shutil.rmtree(out)
+            hit, trouble = kill_once(COMMANDS[k], rng.random() * lengths[k, fresh], folder / f"whole{k}", out, fresh)
+            kills[k], runs = kills[k] + hit, runs + 1
             bad += [f"{' '.join(COMMANDS[k].line)}: {problem}" for problem in trouble]
             shutil.rmtree(out, ignore_errors=True)
-            print(f"\r{killed} kills in {tries} runs, {len(bad)} broken", end="", flush=True)
+            print(f"\r{kills.total()} kills in {runs} runs, {len(bad)} broken", end="", flush=True)
+        text = table(kills, runs, bad, chosen.seed)
+        Path(__file__).with_name("kills.md").write_text(text, encoding="utf-8")
+        print(f"\n{text}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"\nseed {chosen.seed}: {killed} kills over {len(COMMANDS)} commands, {len(bad)} broken")
-    print("\n".join(bad))
     sys.exit(bool(bad))
+
+
+def table(kills: Counter[int], runs: int, bad: Sequence[str], seed: int) -> str:
+    """What was found, as kills.md has it."""
+    lines = [
+        "# Kills",
+        "",
+        f"Written by `python -m benchmarks.kills --kills {kills.total()} --seed {seed}`: {kills.total()} kills "
+        f"at random moments in {runs} runs of {len(COMMANDS)} commands, {len(bad)} broken results.",
+        "",
+        "| command | kills |",
+        "| --- | --- |",
+        *(f"| `{' '.join(c.line).replace(str(PAPER), 'PAPER')}` | {kills[k]} |" for k, c in enumerate(COMMANDS)),
+    ]
+    return "\n".join([*lines, *([""] if bad else []), *(f"- {problem}" for problem in bad)]) + "\n"
 
 
 if __name__ == "__main__":

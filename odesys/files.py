@@ -88,7 +88,8 @@ def _refuse_folder(target: Path) -> None:
 
 def _refusal(folder: Path, error: Exception) -> OutputError:
     reason = getattr(error, "strerror", None) or str(error)
-    return OutputError(f"the folder {folder} can not be written: {reason}", path=folder)
+    what = "" if _is_stream(folder) else "the folder "
+    return OutputError(f"{what}{folder} can not be written: {reason}", path=folder)
 
 
 def _is_stream(target: Path) -> bool:
@@ -125,7 +126,7 @@ def write_bytes(path: str | Path, data: bytes, mode: int | None = None) -> Path:
             _make_folder(real.parent)
             _replace(real, data, mode)
     except (OSError, ValueError) as error:
-        raise _refusal(target.parent, error) from error
+        raise _refusal(target if _is_stream(target) else target.parent, error) from error
     return target
 
 

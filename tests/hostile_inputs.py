@@ -149,6 +149,48 @@ def system_files(draw: Callable[..., Any]) -> tuple[str, bool]:
     return draw(st.sampled_from(spoilt)), False
 
 
+# ---- systems that are analysed ---------------------------------------------------------------------------------------
+
+PIECES = ["x", "y", "k", "0", "1", "2", "1/3", "(x-x)", "(x+y)", "(x-1)", "(k-k*1)", "(sin(x)^2+cos(x)^2-1)", "t"]
+CALLS = ["sin({})", "cos({})", "exp({})", "log({})", "sqrt({})", "abs({})", "heaviside({})", "tanh({})", "-({})"]
+JOINED = st.recursive(
+    st.sampled_from(PIECES),
+    lambda inner: st.one_of(
+        st.builds(lambda a, sign, b: f"({a}){sign}({b})", inner, st.sampled_from("+-**/^"), inner),
+        st.builds(lambda call, a: call.format(a), st.sampled_from(CALLS), inner),
+    ),
+    max_leaves=4,
+)
+
+
+def analysed_systems() -> st.SearchStrategy[dict[str, str]]:
+    """Equations of one or two states, many with a value nowhere or with poles and kinks everywhere."""
+    return st.one_of(
+        st.builds(lambda a: {"x": a.replace("y", "x")}, JOINED),
+        st.builds(lambda a, b: {"x": a, "y": b}, JOINED, JOINED),
+    )
+
+
+def check_analysis(equations: dict[str, str], count: Callable[[int], None]) -> None:
+    """What `analyse` finds can be printed and stored, or the equations are refused by an error of the engine."""
+    from odesys import System, analyse
+    from odesys.files import json_text
+
+    try:
+        with watched():
+            found = analyse(System.from_strings(equations), {})
+            assert str(found) and json.loads(json_text(found.as_json()))
+    except OdesysError as error:
+        assert len(str(error)) < 2000, f"{equations}\n{error}"
+        count(2)
+    except Hang as hang:
+        raise AssertionError(f"{equations}\n{hang}") from None
+    except Exception as error:
+        raise AssertionError(f"{equations}\n{error!r}") from error
+    else:
+        count(0)
+
+
 def run_file(file: Path) -> None:
     """Read a system, write and read it again, its TeX, and its rates at one point."""
     from odesys.expr.system import System

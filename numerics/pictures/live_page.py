@@ -31,6 +31,7 @@ CURVES = 6  # in one picture
 STARTS = 12  # states whose start can be moved
 LARGEST_MATHML = 200_000  # characters of the equations on a page
 FAR = 20.0  # times the size of what is seen: equilibria and runs beyond that do not set the window of a portrait
+LARGEST = 1e300  # a number that can be moved
 UNSAID = 1.0  # a parameter or start value that nobody gave
 
 
@@ -191,6 +192,8 @@ def _free(name: str, system: System) -> str:
 
 def _slider(name: str, value: float, tex: str) -> Slider:
     """From a tenth to ten times a positive value; else as far to both sides."""
+    if abs(value) > LARGEST:
+        raise ParameterError(f"{name} = {value:g} is too large for a page to move it; change the units", parameter=name)
     if value > 0:
         return Slider(name, value, value / 10, value * 10, "", tex, log=True)
     room = max(1.0, 2 * abs(value))

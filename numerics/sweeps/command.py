@@ -47,6 +47,10 @@ def run_command(
                 run_sweep(plan, store.keep, have, progress, workers, dask)
         except BaseException:
             rows = store.rows()
+            if not rows:
+                store.discard()
+                typer.echo("odesys: no point was computed; the same command begins again", err=True)
+                raise
             write_table(out, rows)
             typer.echo(
                 f"odesys: {len(rows)} of {len(plan.points)} points are kept in {out}; the same command with "

@@ -43,6 +43,8 @@ class SweepStore:
                 f"{self.file} can not be used for a sweep: {error}; give another --out", path=self.file
             ) from error
         about = {"format": FORMAT, "program": program_digest(self.plan.paper), "plan": json_text(self.plan.identity())}
+        if found and found.get("format") == FORMAT and self._is_empty():
+            found = {}  # of a sweep that was killed before its first point
         if found:
             _refuse_other(self.file, found, about)
             if not resume:
@@ -52,12 +54,16 @@ class SweepStore:
                     f"go on with --resume, or give another --out",
                     path=self.file,
                 )
-        elif existed and self.have():
+        elif existed and not self._is_empty():
             raise OutputError(f"{self.file} does not say what was swept; give another --out", path=self.file)
         else:
             with self._base:  # all or nothing
                 self._base.execute("BEGIN")
+                self._base.execute("DELETE FROM about")
                 self._base.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+
+    def _is_empty(self) -> bool:
+        return self._base.execute("SELECT 1 FROM points LIMIT 1").fetchone() is None
 
     def have(self) -> set[int]:
         """Numbers of the points that are there, failed ones too."""
@@ -108,6 +114,11 @@ class SweepStore:
         with suppress(sqlite3.Error):
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._base.close()
+
+    def discard(self) -> None:
+        """Remove a file into which no point came."""
+        self.close()
+        self.file.unlink(missing_ok=True)
 
     def __enter__(self) -> SweepStore:
         return self

@@ -28,6 +28,7 @@ from .invariant_sets import invariant_set_lines
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
 from .rest_lines import rest_lines
 from .stability import Classification
+from .undefined import where_undefined
 
 MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
 DEGREES = {1: 4, 2: 4, 3: 3, 4: 3}  # of conserved quantities, for fewer states
@@ -183,9 +184,12 @@ def analyse(
     integrals: list[Node] = []
     values = _by_name(values, system.parameters, "a parameter")
     start = _by_name(start, system.names, "a state")
-    lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
-    lines += invariant_set_lines(system, values)
-    rests, types, more = rest_lines(system, values, box, seed, integrals)
+    try:
+        lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
+        lines += invariant_set_lines(system, values)
+        rests, types, more = rest_lines(system, values, box, seed, integrals)
+    except ZeroDivisionError as problem:
+        raise EquationError(where_undefined(system) or f"the equations can not be analysed: {problem}") from problem
     return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes)
 
 

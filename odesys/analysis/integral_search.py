@@ -21,7 +21,7 @@ from ..expr.graph import Node
 from ..expr.system import System
 from ..shortening import shortened
 from .conserved import check_integral, lie_derivative
-from .modular import PRIMES_TRIED, kernel, kernel_modulo, primes, residues
+from .modular import PASSED_OVER, PRIMES_TRIED, NoPoint, kernel, kernel_modulo, primes, residues, residues_somewhere
 
 SPARE_POINTS = 12  # points beyond the number of unknowns
 LARGEST_SEARCH = 6000  # monomials
@@ -74,7 +74,7 @@ class Search:
         key = (prime, fixed, points)
         if key not in self._values:
             rng = np.random.default_rng(self.seed + 1)
-            held = {p.args[0]: int(rng.integers(1, prime)) for p in self.parameters} if fixed else None
+            held = {p.args[0]: pow(int(rng.integers(1, prime)), 2, prime) for p in self.parameters} if fixed else None
             roots = [*self.variables, *self.changes, *self.parameters]
             self._values[key] = residues(roots, points, self.seed, prime, held)
         values = self._values[key]
@@ -105,6 +105,13 @@ class Search:
             return [(change[m] - value[m]) % prime for m in columns]
         return [change[m] for m in columns]
 
+    def _has_points(self, columns: Sequence[Monomial], prime: int) -> bool:
+        """Whether roots of numbers, and of parameters that are held, are there modulo a prime."""
+        try:
+            return all(bool(self.changes_of(columns, prime, fixed)) for fixed in (True, False))
+        except NoPoint:
+            return False
+
     def node(self, polynomial: Polynomial) -> Node:
         """A polynomial in variables and parameters as an expression."""
         table = [*self.variables, *self.parameters]
@@ -129,8 +136,12 @@ class Search:
     ) -> tuple[list[FirstIntegral], bool]:
         """All integrals over some monomials with numbers as coefficients, without polynomials in earlier ones."""
         fixed = range(len(self.variables), len(self.variables) + parameters)
+        found: list[FirstIntegral] = []
         for count in PRIMES_TRIED:
-            _, rows = kernel(partial(self.changes_of, columns), count)
+            try:
+                _, rows = kernel(partial(self.changes_of, columns), count)
+            except NoPoint:
+                break
             lifted = [{columns[k]: c for k, c in row.items()} for row in rows if row is not None]
             found, refused = self._independent(lifted, columns, degree, [{(i,): Fraction(1)} for i in fixed])
             if not refused and len(lifted) == len(rows):
@@ -167,7 +178,9 @@ class Search:
         found, complete = self.with_numbers(columns, degree)
         if not self.parameters:
             return found, complete
-        prime = primes(1)[0]
+        prime = next(filter(partial(self._has_points, columns), primes(PASSED_OVER)), 0)
+        if not prime:
+            return found, False
         generic = kernel_modulo(self.changes_of(columns, prime, True), prime)
         support = [k for k in range(len(columns)) if any(row[k] for row in generic)]
         constant = kernel_modulo(self.changes_of(columns, prime), prime)
@@ -184,7 +197,10 @@ class Search:
                 break
             wide.sort(key=lambda m: -len(m))
             held: list[Polynomial] = [{(i,): Fraction(1)} for i in range(first, first + len(self.parameters))]
-            _, rows = kernel(partial(self.changes_of, wide), 2)
+            try:
+                _, rows = kernel(partial(self.changes_of, wide), 2)
+            except NoPoint:
+                break
             lifted = [{wide[k]: c for k, c in row.items()} for row in rows if row is not None]
             lifted = [c for c in lifted if max(map(len, c)) <= degree + power]
             more, _ = self._independent(lifted, wide, degree + power, held)
@@ -237,12 +253,11 @@ class Search:
         """Integrals whose gradients are independent at a random point, those known before first."""
         names = [graph.sym(name) for name in self.system.names]
         kept: list[FirstIntegral] = []
-        prime = primes(1)[0]
         rank = 0
         for integral in [*before, *more]:
             trial = [*kept, integral]
             slopes = [s for i in trial for s in graph.gradient(i.node, names)]
-            values = residues(slopes, 1, self.seed, prime)
+            prime, values = residues_somewhere(slopes, 1, self.seed)
             matrix = flint.nmod_mat(len(trial), len(names), [int(v[0]) for v in values], prime)
             if matrix.rank() > rank:
                 rank, kept = matrix.rank(), trial
@@ -256,9 +271,12 @@ class Search:
         nodes = [i.node for i in found]
         products = [graph.multiply(*(nodes[k] for k in m)) for m in monomials(range(len(nodes)), degree)]
         points = len(products) + len(columns) + SPARE_POINTS
-        held = {p.args[0]: 3 + 7 * k for k, p in enumerate(self.parameters)}
+        held = {p.args[0]: (3 + 7 * k) ** 2 for k, p in enumerate(self.parameters)}
         terms = [graph.multiply(*(self.variables[i] for i in m)) for m in columns]
-        values = residues([graph.ONE, *terms, *products], points, self.seed, prime, held)
+        try:
+            values = residues([graph.ONE, *terms, *products], points, self.seed, prime, held)
+        except NoPoint:  # then more may be missing than is
+            return 0
         width = 1 + len(columns)
         inside, known = _rank(values[:width], prime), _rank([values[0], *values[width:]], prime)
         shared = inside + known - _rank(values, prime)  # dimension of what both span; the constants are in both

@@ -23,7 +23,7 @@ from ..expr import graph
 from ..expr.graph import Node, sym
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
-from .modular import PRIMES_TRIED, kernel, residues
+from .modular import PRIMES_TRIED, NoPoint, kernel, residues
 
 LARGEST = 24  # states up to which all matrices are searched
 
@@ -101,7 +101,10 @@ def linear_symmetries(system: System, seed: int = 0) -> tuple[LinearSymmetry, ..
         return [np.concatenate(flat[k * n : (k + 1) * n]) for k in range(len(columns))]
 
     for count in PRIMES_TRIED:
-        _, rows = kernel(values, count)
+        try:
+            _, rows = kernel(values, count)
+        except NoPoint:
+            raise EquationError("the equations have roots of too many numbers for a search modulo primes") from None
         if all(row is not None for row in rows):
             break
     found = []

@@ -33,7 +33,7 @@ from ..expr.system import TIME, System
 from ..reading.grammar import Grammar
 from ..reduce.reduction import Reduction
 from ..verdicts import HOLDS, Verdict, proved
-from .modular import NoPoint, primes, rational, residue, residues
+from .modular import PASSED_OVER, NoPoint, primes, rational, residue, residues
 
 POINTS = 3  # random Jacobians; what all of them map into itself, every Jacobian does but for chance of one in 2^60
 TRIES = (1, 2, 4)  # primes used together to lift the rows
@@ -209,7 +209,7 @@ def _closed_rows(system: System, chosen: Sequence[Row], count: int, seed: int) -
     nodes = [slopes[i][j] for i, j in places]
     tables: list[list[list[int]]] = []
     used: list[int] = []
-    for prime in primes(count + 3):
+    for prime in primes(count + PASSED_OVER):
         try:
             values = residues(nodes, POINTS, seed, prime) if nodes else []
         except NoPoint:
@@ -223,6 +223,8 @@ def _closed_rows(system: System, chosen: Sequence[Row], count: int, seed: int) -
         used.append(prime)
         if len(used) == count:
             break
+    if not used:
+        return None
     modulus, rows = used[0], tables[0]
     for prime, other in zip(used[1:], tables[1:], strict=True):
         lift = pow(modulus, -1, prime)

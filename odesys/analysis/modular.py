@@ -8,6 +8,7 @@ theorem. Its dimension modulo a prime is at least the true one, so once all of i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 from typing import Any
@@ -20,6 +21,7 @@ from ..expr import graph
 from ..expr.graph import Node
 
 PRIMES_TRIED = (1, 2, 4, 8)
+PASSED_OVER = 40  # primes modulo which a number may have no root; every other one has that of a single number
 
 
 def primes(count: int) -> list[int]:
@@ -113,6 +115,14 @@ def residues(
     return [memo[root][chosen] for root in rewritten]
 
 
+def residues_somewhere(roots: Sequence[Node], points: int, seed: int) -> tuple[int, list[np.ndarray]]:
+    """The same modulo the first prime that has such points, with that prime."""
+    for prime in primes(PASSED_OVER):
+        with suppress(NoPoint):
+            return prime, residues(roots, points, seed, prime)
+    raise NoPoint(f"no point modulo any of {PASSED_OVER} primes")
+
+
 def residue(value: Any, prime: int) -> int:
     """A rational number modulo a prime."""
     return int(value.numerator * pow(value.denominator, -1, prime) % prime)
@@ -134,6 +144,8 @@ def _inverse(values: np.ndarray, prime: int) -> np.ndarray:
     for v in values:
         prefix.append(total)
         total = total * v % prime
+    if not total:  # at a random point, modulo a large prime: by chance hardly ever
+        raise ZeroDivisionError("a divisor vanishes everywhere")
     total = pow(int(total), -1, prime)
     out = np.empty(len(values), dtype=object)
     for k in range(len(values) - 1, -1, -1):
@@ -148,12 +160,13 @@ Row = dict[int, Fraction]
 def kernel(matrix: Callable[[int], Sequence[np.ndarray]], count: int) -> tuple[int, list[Row | None]]:
     """Vectors that annihilate the columns of a matrix, given modulo any prime, in reduced echelon form.
 
-    Returns the dimension and the vectors, None for one that `count` primes do not suffice to lift.
+    Returns the dimension and the vectors, None for one that `count` primes do not suffice to lift. Primes modulo which
+    the matrix has no value are passed over; NoPoint if all that were tried are such.
     """
     rows: list[list[int]] = []
     modulus = 1
     shape: tuple[int, ...] | None = None
-    for prime in primes(count + 3):
+    for prime in primes(count + PASSED_OVER):
         try:
             found = kernel_modulo(matrix(prime), prime)
         except NoPoint:
@@ -171,6 +184,8 @@ def kernel(matrix: Callable[[int], Sequence[np.ndarray]], count: int) -> tuple[i
         count -= 1
         if not count:
             break
+    if shape is None:  # nothing was looked at, which is not the same as nothing found
+        raise NoPoint(f"no point modulo any of {count + PASSED_OVER} primes")
     return len(rows), [_lifted(row, modulus) for row in rows]
 
 

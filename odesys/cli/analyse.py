@@ -65,16 +65,16 @@ def write_analysis(found: Analysis, folder: Path, title: str = "A system") -> li
     """One page; the lines as text and table, the equations as LaTeX, the system as JSON and for other programs."""
     from odesys import page  # which draws, so it lives in numerics
 
-    numbers = {name: float(value) for name, value in found.values.items()}
-    start = {name: float(value) for name, value in found.start.items()}
-    return [
-        page(found.system, folder / FILES[0], start, parameters=numbers, title=title, analysis=found),
+    texts = [  # first, for a page needs numbers that floats can hold
         write_text(folder / FILES[1], f"{found}\n"),
         write_text(folder / FILES[2], findings_csv(found)),
         write_text(folder / FILES[3], f"{found.system.latex()}\n"),
         write_text(folder / FILES[4], found.system.to_json()),
         *_exported(found, folder),
     ]
+    numbers = {name: float(value) for name, value in found.values.items()}
+    start = {name: float(value) for name, value in found.start.items()}
+    return [page(found.system, folder / FILES[0], start, parameters=numbers, title=title, analysis=found), *texts]
 
 
 def findings_csv(found: Analysis) -> str:

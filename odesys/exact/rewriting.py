@@ -171,6 +171,8 @@ class Rewriter:
         return multiply(*parts)
 
     def _log(self, a: Node) -> Node:
+        if a is ZERO:
+            raise ZeroDivisionError("the argument of a logarithm vanishes identically")
         known, rest = self._split(a)
         parts = [ZERO if rest is ONE else self._atom("log", rest)]
         for base, exponent in known:

@@ -88,6 +88,13 @@ def test_a_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pyte
     assert everything(tmp_path) == ["x.txt"] and file.read_text() == "old\n"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_device_that_is_full_is_named() -> None:
+    with pytest.raises(OutputError) as caught:
+        files.write_text("/dev/full", "x")
+    assert str(caught.value) == "/dev/full can not be written: No space left on device"
+
+
 def test_modes_links_and_devices_are_respected(tmp_path: Path) -> None:
     plain, link = tmp_path / "plain", tmp_path / "link"
     umask = os.umask(0o022)

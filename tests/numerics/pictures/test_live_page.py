@@ -79,6 +79,8 @@ def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
         page("x", tmp_path / "a.html")
     with pytest.raises(EquationError, match="map"):
         page(known_systems.logistic_map(), tmp_path / "a.html")
+    with pytest.raises(ParameterError, match=r"r = 1e\+308 is too large for a page"):
+        page(known_systems.logistic(), tmp_path / "a.html", parameters={"r": 1e308})
     assert not list(tmp_path.iterdir())
 
 

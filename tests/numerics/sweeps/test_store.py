@@ -34,6 +34,21 @@ def test_files_of_other_sweeps_are_refused(swept: Path, monkeypatch: pytest.Monk
     assert "no such column" in refused(*line[:-1], "foreign")
 
 
+def test_a_store_without_points_is_begun_anew(swept: Path) -> None:
+    """A sweep that is killed before its first point leaves one; another sweep may then have the folder."""
+    line = ("sweep", "./swept", "--over", "x=1,2", "--workers", 1, "--out", "o")
+    assert odesys(*line).exit_code == 0
+    whole = Path("o/sweep.csv").read_bytes()
+    for change in ("SELECT 1", "UPDATE about SET value = '{}' WHERE key = 'plan'"):
+        with sqlite3.connect("o/sweep.sqlite") as base:
+            base.execute("DELETE FROM points")
+            base.execute(change)
+        assert odesys(*line).exit_code == 0
+        assert Path("o/sweep.csv").read_bytes() == whole
+    with sqlite3.connect("o/sweep.sqlite") as base:
+        assert base.execute("SELECT count(*) FROM about").fetchone() == (3,)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are locked on POSIX")
 def test_two_at_once_are_refused(swept: Path) -> None:
     import fcntl

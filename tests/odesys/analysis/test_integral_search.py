@@ -58,3 +58,14 @@ def test_all_of_laplaces_vector_with_the_mass_as_a_parameter() -> None:
     assert len(found) == 4 and found.independent == 3 and found.complete
     for text in ("v*(x*v - y*u) - m*x/sqrt(x**2 + y**2)", "u*(x*v - y*u) + m*y/sqrt(x**2 + y**2)"):
         assert any(same_up_to_factor(i.node, sp.sympify(text)) for i in found), text
+
+
+def test_roots_of_numbers_hide_no_integral() -> None:
+    """Modulo one prime of two there is no root of a number; with five of them all primes that were tried had none."""
+    speed = "(sqrt(2) + sqrt(3) + sqrt(5) + sqrt(7) + sqrt(11))"
+    system = System.from_strings({"x": f"{speed}*y", "y": f"-{speed}*x"})
+    assert same_up_to_factor(only(system), x**2 + y**2)
+
+
+def test_roots_of_parameters_hide_no_integral() -> None:
+    assert same_up_to_factor(only(System.from_strings({"x": "sqrt(k)", "y": "sqrt(k)"}), 1), x - y)

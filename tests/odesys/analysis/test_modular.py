@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from odesys.analysis.modular import kernel, primes, residue, residues
+from odesys.analysis.modular import NoPoint, kernel, primes, residue, residues, residues_somewhere
 from odesys.expr import graph
 from odesys.expr.graph import sym
 
@@ -51,3 +51,19 @@ def test_vectors_are_lifted_with_as_many_primes_as_they_need(value: Fraction) ->
     assert any(kernel(matrix, count)[1] == [{0: 1, 1: value}] for count in (1, 2, 4, 8))
     size, _ = kernel(matrix, 1)
     assert size == 1
+
+
+def test_a_matrix_without_values_has_no_kernel() -> None:
+    """Before, the kernel was empty: nothing that was looked at became nothing that is there."""
+
+    def nowhere(prime: int) -> list[np.ndarray]:
+        raise NoPoint("no root of 2 here")
+
+    with pytest.raises(NoPoint, match="no point modulo any"):
+        kernel(nowhere, 1)
+
+
+def test_roots_of_several_numbers_are_found_modulo_some_prime() -> None:
+    root = graph.multiply(*(graph.sqrt(graph.num(n) + sym("x") - sym("x")) for n in (2, 3, 5, 7)))
+    prime, (values,) = residues_somewhere([root], 3, 0)
+    assert all(int(v) * int(v) % prime == 210 for v in values)

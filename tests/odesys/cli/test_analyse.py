@@ -54,3 +54,10 @@ def test_what_can_not_be_drawn_or_exported_is_said(tmp_path: Path) -> None:
     assert "a phase portrait: it is drawn for two states, and there are 3" in names["page.html"].read_text()
     assert "system.ode: the function arctanh has no name" in names["not_exported.txt"].read_text()
     assert names["findings.csv"].read_text().startswith("section,text,evidence")
+
+
+def test_numbers_beyond_floats_cost_the_page_only(tmp_path: Path) -> None:
+    found = analysed(None, [f"x' = {'9' * 400}*x"], {}, [], 0)
+    with pytest.raises(OdesysError, match="beyond floating-point numbers"):
+        write_analysis(found, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} >= {*FILES[1:], *EXPORTS}

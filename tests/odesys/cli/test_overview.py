@@ -54,3 +54,12 @@ def test_no_command_is_broken_over_lines(monkeypatch: pytest.MonkeyPatch, capsys
     commands = [line for line in capsys.readouterr().out.splitlines() if "odesys" in line]
     assert len(commands) == 4 and all(c.startswith("    odesys ") and "a_paper_of_mine" in c for c in commands)
     assert any("odesys list a_paper_of_mine" in command for command in commands)
+
+
+def test_what_comes_next_is_what_the_paper_has(capsys: pytest.CaptureFixture[str]) -> None:
+    """A paper without systems, protocols and claims has a report only."""
+    for paper, words in ((PAPER, ["derive"]), (replace(PAPER, systems={}), [])):
+        print_paper(paper, "./toy")
+        after = capsys.readouterr().out.partition("next:")[2]
+        assert [word for word in ("derive", "simulate", "verify") if f"odesys {word} ./toy" in after] == words
+        assert "odesys report ./toy --out report" in after

@@ -52,3 +52,27 @@ def test_an_expansion_reads_back() -> None:
     rewriter = Rewriter()
     (root,) = rewriter([(x + 1) * (x - 1) / (y * (x + 1)) + 1 / y])
     assert Expansion(root, rewriter.relations, None, 1000).node() is x / y
+
+
+def test_a_quotient_of_nested_sums_and_roots_keeps_its_value() -> None:
+    """Not only up to a factor: divisors that occur several times, in each other, and under a root."""
+    roots = [
+        1 / (1 + 1 / x) ** 2 + 1 / (1 + 1 / x),
+        (y + 1 / (x + 1)) / (1 + y / (x + 1)) ** 2,
+        call("sqrt", 1 + x / (y + 1)) ** 3 / (x + 2) + 1 / y,
+        1 / (1 + call("sqrt", 1 + 1 / y)) + call("sin", x) ** 2 / (1 + call("cos", x) ** 2),
+    ]
+    point = {"x": flint.arb("0.75"), "y": flint.arb("1.25")}
+    for root in roots:
+        rewriter = Rewriter()
+        (rewritten,) = rewriter([root])
+        values = {**point, **{str(a.args[0]): _atom_value(rewriter, a, point) for a in rewriter.meaning}}
+        for divided in (False, True):
+            node = Expansion(rewritten, rewriter.relations, None, 1000).node(divided)
+            assert (ball_evaluate([node], values, 128)[0] - ball_evaluate([root], point, 128)[0]).contains(0)
+            assert float(ball_evaluate([node], values, 128)[0].rad()) < 1e-25
+
+
+def _atom_value(rewriter: Rewriter, atom: Node, point: dict[str, flint.arb]) -> flint.arb:
+    name, argument = rewriter.meaning[atom]
+    return ball_evaluate([call(name, argument)], point, 128)[0]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, Value, gradient_flow
 from odesys.expr import graph
 from odesys.expr.functions import FUNCTIONS
 from odesys.expr.graph import Node
 from odesys.expr.system import System
-from odesys.jit.codegen import float_literal, generate, node_function, straight_line
+from odesys.jit.codegen import Compiled, compile_system, float_literal, generate, node_function, straight_line
 from tests.known_systems import bouncing, logistic, oscillator
 from tests.random_nodes import X, Y, expressions, value
 
@@ -82,3 +84,45 @@ def test_python_code_has_the_infinities_of_machine_code_value_by_value(point: fl
 
 def test_parameters_are_bound_by_name() -> None:
     assert logistic().compile({"r": 2.0})(0.0, np.array([0.25]))[0] == pytest.approx(2.0 * 0.25 * 0.75)
+
+
+def same_surfaces(here: Compiled, there: Compiled, states: np.ndarray) -> np.ndarray:
+    """Where each surface of the second stands in the first: both have their order, and positive factors."""
+    one, other = (np.array([each.surfaces(0.0, x) for x in states]) for each in (here, there))
+    found = []
+    for column in other.T:
+        ratios = one / column[:, None]
+        same = np.flatnonzero((ratios[0] > 0) & (np.ptp(ratios, axis=0) < 1e-9 * abs(ratios[0])))
+        assert len(same) == 1
+        found.append(same[0])
+    assert sorted(found) == list(range(here.surface_count))
+    return np.array(found, dtype=int)
+
+
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_the_back_ends_agree_in_everything_they_say(activation: str) -> None:
+    """Of a system with gates and of one without: field, gates held, surfaces, their slopes, Jacobian, observables."""
+    words = Dictionary(["a", "b"])
+    model = AttentionModel(words, [Head(1, activation, Fraction(1, 2)), Head(-1, activation, 0)], Value(("w",)))
+    data = Distribution([Sample(["a", "b"], 1, Fraction(1, 2)), Sample(["b", "b"], -1, Fraction(1, 2))])
+    system = gradient_flow(model, data, train=("w", "W_K", "W_Q"), loss="logistic").system
+    block, scalar = (compile_system(system, {}, backend) for backend in ("block", "scalar"))
+    rng = np.random.default_rng(5)
+    x, along = rng.normal(size=(2, system.dimension))
+    assert block.surface_count == scalar.surface_count == len(system.surfaces) == (4 if activation == "relu" else 0)
+    place = same_surfaces(block, scalar, rng.normal(size=(5, system.dimension)))
+    gates = rng.random(block.surface_count)
+    held = gates[place]
+    np.testing.assert_allclose(block(0.0, x), scalar(0.0, x), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(block.field(0.0, x, gates), scalar.field(0.0, x, held), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(block.jacobian(0.0, x), scalar.jacobian(0.0, x), rtol=1e-10, atol=1e-12)
+    gates = np.round(gates)  # between 0 and 1 the square of a gate is not the gate
+    slopes = block.jacobian(0.0, x, gates), scalar.jacobian(0.0, x, gates[place])
+    np.testing.assert_allclose(*slopes, rtol=1e-10, atol=1e-12)
+    assert block.observables(0.0, x) == pytest.approx(scalar.observables(0.0, x))
+    if len(gates):
+        step = 1e-6
+        ends = [block.surfaces(0.0, x + sign * step * along) for sign in (1, -1)]
+        np.testing.assert_allclose(
+            block.surface_slopes(x, along), (ends[0] - ends[1]) / (2 * step), rtol=1e-6, atol=1e-8
+        )
