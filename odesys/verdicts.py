@@ -499,7 +499,12 @@ class Verdict:
         known = tuple(each for each in self.stated if each != statements.Unstated())
         return replace(self, stated=(*known, statements.Unstated(why)))
 
-    def by_theorems(self, file: Path, definitions: Mapping[str, tuple[Collection[str], Any]] | None = None) -> Verdict:
+    def by_theorems(
+        self,
+        file: Path,
+        definitions: Mapping[str, tuple[Collection[str], Any]] | None = None,
+        alone: bool = False,
+    ) -> Verdict:
         """The same verdict, whose way from what it states to its answer is written in Coq, for an export of proofs.
 
         Parameters
@@ -508,6 +513,8 @@ class Verdict:
             Theorems with their proofs; they speak of the definitions by name.
         definitions : Mapping[str, tuple[Collection[str], Any]], optional
             By name the symbols that are arguments, and an expression of the check: a number, a node, or one of SymPy.
+        alone : bool, optional
+            Whether the theorems say all of it, so that what was stated before is left out.
 
         Returns
         -------
@@ -521,7 +528,7 @@ class Verdict:
         """
         if not statements.recording():
             return self
-        known = tuple(each for each in self.stated if each != statements.Unstated())
+        known = () if alone else tuple(each for each in self.stated if each != statements.Unstated())
         told = tuple((name, tuple(symbols), value) for name, (symbols, value) in (definitions or {}).items())
         return replace(self, stated=(*known, statements.Argued(file.read_text("utf-8"), told)))
 

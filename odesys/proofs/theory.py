@@ -100,7 +100,7 @@ def _file(
         proofs |= {k: f"{module}claim_{k + 1}" for k in group}
     needs = dict.fromkeys(line for each in words for line in each.needs)
     needs |= {"From Interval Require Import Tactic.": None} if counted["needs"] else {}
-    texts[1:1] = [f"{line}\n" for line in needs]
+    texts[1:1] = [*needs, "Open Scope R_scope.\n"] if needs else []
     texts += [f"\n{each.text}" for each in words]
     all_claims = [*(proofs[k] for k in sorted(proofs)), *(name for each in words for name in each.theorems)]
     texts.append(f"\nDefinition all_claims := ({', '.join(all_claims)}).")
