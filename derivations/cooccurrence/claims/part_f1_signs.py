@@ -166,5 +166,7 @@ def loss_ratio(lab: Laboratory) -> dict[str, Verdict]:
         "slope": identity({"slope": slope - target})
         .by_theorems(COQ / "loss_ratio.v", told, alone=True)
         .proving("log(1 + y) <= y at y = e^-u, so that the slope is at most 0"),
-        "ends": ends.by_theorems(COQ / "loss_ratio.v", told).proving("value at 0 and limit at infinity").with_constants(low=1, high="2 ln 2"),
+        "ends": ends.by_theorems(COQ / "loss_ratio.v", told)
+        .proving("value at 0 and limit at infinity")
+        .with_constants(low=1, high="2 ln 2"),
     }

@@ -28,7 +28,7 @@ Qed.
 
 Theorem slope_is_at_most_zero : forall u, slope u <= 0.
 Proof.
-  intro u. assert (P := exp_pos u). assert (Q := exp_pos (- u)). unfold slope.
+  intro u. assert (P := exp_pos u). assert (Q := exp_pos (- u)). unfold slope. rewrite <- ?exp_Ropp.
   destruct (log_bounds (exp (- u)) Q) as [_ B]. assert (E : exp u * exp (- u) = 1) by (rewrite exp_Ropp; field; lra). nra.
 Qed.
 
