@@ -38,7 +38,8 @@ AXIOMS_OF_THE_REALS = frozenset(
 # the whole numbers of 63 bits that the kernel computes with, and what is said of them: enclosures of numbers use them
 MACHINE_NUMBERS = ("PrimInt63.", "Uint63.")
 MACHINE = "whole numbers of 63 bits (PrimInt63, Uint63)"
-PRELUDE, DERIVATIVES, SEQUENCES = "prelude.v", "derivatives.v", "sequences.v"
+PRELUDE, DERIVATIVES = "prelude.v", "derivatives.v"
+OTHERS = (DERIVATIVES, "sequences.v", "lengths.v")  # libraries of ours that a file may need, each after those it needs
 IMPORTED = re.compile(r"^From Odesys Require Import (.*)\.$", re.M)  # libraries of ours, in the head of a file
 COQUELICOT = "derivatives need Coquelicot; on Debian: apt install libcoq-coquelicot"
 
@@ -77,7 +78,7 @@ def libraries_of(text: str) -> list[str]:
     ['prelude.v', 'derivatives.v']
     """
     named = {word for line in IMPORTED.findall(text) for word in line.split()}
-    return [PRELUDE, *(each for each in (DERIVATIVES, SEQUENCES) if each.removesuffix(".v") in named)]
+    return [PRELUDE, *(each for each in OTHERS if each.removesuffix(".v") in named)]
 
 
 def write_folder(folder: Path, theories: Mapping[str, str]) -> list[Path]:

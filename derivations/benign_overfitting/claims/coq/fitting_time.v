@@ -39,7 +39,7 @@ Lemma limit_is_one : forall k eps, 0 < eps -> exists V, 0 < V /\ forall v, V < v
 Proof.
   intros k eps E. assert (K := Rabs_pos k). exists ((5 + Rabs k) / eps).
   assert (P : 0 < (5 + Rabs k) / eps) by (unfold Rdiv; apply Rmult_lt_0_compat; [ lra | apply Rinv_0_lt_compat, E ]).
-  split; [ exact P | ]. intros v H. eapply Rle_lt_trans; [ apply near_one; lra | ].
+  split; [ exact P | ]. intros v H. assert (V : 0 < v) by lra. eapply Rle_lt_trans; [ apply near_one; lra | ].
   apply Rmult_lt_reg_r with v; [ lra | ]. apply Rmult_lt_compat_l with (r := eps) in H; [ | exact E ].
   replace (eps * ((5 + Rabs k) / eps)) with (5 + Rabs k) in H by (field; lra).
   replace ((5 + Rabs k) / v * v) with (5 + Rabs k) by (field; lra). exact H.
