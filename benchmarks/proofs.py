@@ -51,7 +51,7 @@ class Row:
 
 def exported(paper: str, chosen: Iterable[str]) -> dict[str, ProofFile | None]:
     """Files of claims by identifier; None where the claim is no proof now."""
-    book = find_paper(paper).book()
+    book, chosen = find_paper(paper).book(), list(chosen)
     found: dict[str, ProofFile | None] = {}
     for claim in (claim for claim in book if claim.id in set(chosen)):
         with recorded():
@@ -63,7 +63,7 @@ def exported(paper: str, chosen: Iterable[str]) -> dict[str, ProofFile | None]:
             file=sys.stderr,
             flush=True,
         )
-    return found
+    return found | {claim: None for claim in chosen if claim not in found}  # a claim that the book has no more
 
 
 def rows(paper: str, files: Mapping[str, ProofFile | None], folder: Path, check: bool) -> list[Row]:

@@ -34,7 +34,7 @@ Proof.
 Qed.
 
 Lemma moment : (exp (1 / 2) + exp (- (1 / 2))) / 2 <= exp (1 / 8).
-Proof. interval. Qed.
+Proof. interval with (i_prec 60). Qed.
 
 Theorem tails : forall N, probability N <= 2 * exp (- (INR N / 8)).
 Proof.

@@ -27,7 +27,7 @@ Proof.
   - eapply Rle_trans; [ | exact A ]. replace (kept s) with (exp (- (3 / 4 * s))).
     + rewrite <- exp_plus. assert (L : - (3 / 4 * s) + total n K <= total n K / 4) by lra.
       destruct L as [L|L]; [ apply Rlt_le, exp_increasing, L | rewrite L; lra ].
-    + unfold kept. rewrite <- ?exp_Ropp. f_equal. field.
+    + unfold kept. rewrite <- ?exp_Ropp. f_equal; field.
   - eapply Rle_trans; [ | exact A ]. assert (G := exp_at_least (total n K / 4)). unfold share. lra.
   - assert (G := exp_at_least (total n K)). lra.
 Qed.
