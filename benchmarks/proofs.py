@@ -28,6 +28,7 @@ from odesys.verdicts import Evidence
 
 LIST = Path(__file__).with_name("proofs.json")
 SEALED, UNCHECKED, REFUSED, DEMOTED = "sealed", "exported, not checked", "Coq does not accept it", "no proof any more"
+ARGUMENT = "Module argument_1."
 REASONS = {
     "decided in exact arithmetic": "decides by a computation of its own and hands over no statement",
     "only a difference": "hands over a difference without its sides",
@@ -50,7 +51,7 @@ class Row:
 
 def exported(paper: str, chosen: Iterable[str]) -> dict[str, ProofFile | None]:
     """Files of claims by identifier; None where the claim is no proof now."""
-    book = find_paper(paper).book()
+    book, chosen = find_paper(paper).book(), list(chosen)
     found: dict[str, ProofFile | None] = {}
     for claim in (claim for claim in book if claim.id in set(chosen)):
         with recorded():
@@ -62,7 +63,7 @@ def exported(paper: str, chosen: Iterable[str]) -> dict[str, ProofFile | None]:
             file=sys.stderr,
             flush=True,
         )
-    return found
+    return found | {claim: None for claim in chosen if claim not in found}  # a claim that the book has no more
 
 
 def rows(paper: str, files: Mapping[str, ProofFile | None], folder: Path, check: bool) -> list[Row]:
@@ -112,20 +113,31 @@ def table(found: Iterable[Row]) -> str:
     return "\n".join(lines)
 
 
+SIDE = re.compile(r"^Definition right_\d+ : R := (.*)\.$", re.M)
+ARGUED = re.compile(r"^Definition \w+(?: \([^:]*: R\))? : R := (.*)\.$", re.M)
+
+
 def broken(text: str) -> str | None:
-    """A file with the sign of a right side changed; None where every right side is zero.
+    """A file with a sign changed: that of what an argument speaks of, else of a right side that is not zero.
 
     >>> broken("Definition right_1 : R := (2 * x).")
     'Definition right_1 : R := - ((2 * x)).'
+    >>> print(broken("Module argument_1.\\nDefinition moved (t h : R) : R := (h * t)."))
+    Module argument_1.
+    Definition moved (t h : R) : R := - ((h * t)).
     """
-    for found in re.finditer(r"^Definition right_(\d+) : R := (.*)\.$", text, re.M):
-        if found.group(2).strip("()") != "0":
-            return f"{text[: found.start(2)]}- ({found.group(2)}){text[found.end(2) :]}"
+    argued = text.find(ARGUMENT)
+    places = ARGUED.finditer(text, argued) if argued >= 0 else SIDE.finditer(text)
+    for found in places:
+        if found.group(1).strip("()") != "0":
+            return f"{text[: found.start(1)]}- ({found.group(1)}){text[found.end(1) :]}"
     return None
 
 
 def kind_of(text: str) -> str:
     """What a file proves, for a choice of examples."""
+    if ARGUMENT in text:
+        return "argument"
     if "interval" in text:
         return "enclosure"
     if re.search(r"^Theorem claim_1 :.*(<>|<=|<)", text, re.M):

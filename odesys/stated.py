@@ -52,7 +52,21 @@ class Substituted:
     values: Mapping[Any, Any]
 
 
-Record = Stated | Unstated
+@dataclass(frozen=True)
+class Argued:
+    """The way from what is stated to the answer, as theorems in Coq about expressions that the claim hands over.
+
+    Attributes
+    ----------
+    text : Coq, with a proof for every theorem.
+    definitions : by name the arguments and the expression of what the theorems speak of.
+    """
+
+    text: str
+    definitions: tuple[tuple[str, tuple[str, ...], Any], ...] = ()
+
+
+Record = Stated | Unstated | Argued
 _state: dict[str, Any] = {"on": False, "count": 0}
 origins: dict[Any, Substituted] = {}  # of results of substitutions, while statements are asked for
 written: dict[Any, tuple[str, Any, Any]] = {}  # sums and differences as they were written last, while asked for

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from . import stated as statements
@@ -504,6 +505,39 @@ class Verdict:
             return self
         known = tuple(each for each in self.stated if each != statements.Unstated())
         return replace(self, stated=(*known, statements.Unstated(why)))
+
+    def by_theorems(
+        self,
+        file: Path,
+        definitions: Mapping[str, tuple[Collection[str], Any]] | None = None,
+        alone: bool = False,
+    ) -> Verdict:
+        """The same verdict, whose way from what it states to its answer is written in Coq, for an export of proofs.
+
+        Parameters
+        ----------
+        file : Path
+            Theorems with their proofs; they speak of the definitions by name.
+        definitions : Mapping[str, tuple[Collection[str], Any]], optional
+            By name the symbols that are arguments, and an expression of the check: a number, a node, or one of SymPy.
+        alone : bool, optional
+            Whether the theorems say all of it, so that what was stated before is left out.
+
+        Returns
+        -------
+        Verdict
+            The same verdict.
+
+        Examples
+        --------
+        >>> decided(2 < 3, {}).by_theorems(Path("order.v"), {"three": ((), 3)}).as_stated
+        'holds'
+        """
+        if not statements.recording():
+            return self
+        known = () if alone else tuple(each for each in self.stated if each != statements.Unstated())
+        told = tuple((name, tuple(symbols), value) for name, (symbols, value) in (definitions or {}).items())
+        return replace(self, stated=(*known, statements.Argued(file.read_text("utf-8"), told)))
 
     @property
     def scope(self) -> dict[str, Any]:

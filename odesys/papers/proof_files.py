@@ -18,7 +18,7 @@ from ..proofs.checking import (
     write_folder,
 )
 from ..proofs.theory import theory
-from ..stated import Stated, Unstated
+from ..stated import Argued, Stated, Unstated
 from ..terminal import Progress
 from ..verdicts import Evidence, Verdict
 from .claims import Claim, Outcome
@@ -90,6 +90,7 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
         return None
     handed = [each for each in verdict.stated if isinstance(each, Stated)]
     stated = [each for each in handed if not each.residual]
+    argued = [each for each in verdict.stated if isinstance(each, Argued)]
     missing = [each.why for each in verdict.stated if isinstance(each, Unstated)]
     same = [each.name for each in handed if each.residual and each.left is ZERO]  # two sides that were one expression
     only = [each.name for each in handed if each.residual and each.left is not ZERO]
@@ -103,11 +104,11 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
         f"read as: {claim.reading}" if claim.reading else "",
         f"not here, since both sides are one expression: {', '.join(same)}" if same else "",
     )
-    if not stated:
+    if not stated and not argued:
         missing += [NOTHING] if same and not missing else []
         return ProofFile(claim.id, "", missing=tuple(missing))
     try:
-        found = theory(title, stated)
+        found = theory(title, stated, argued)
     except RecursionError:
         return ProofFile(claim.id, "", missing=(*missing, "the expression is nested too deeply"))
     except OdesysError as error:

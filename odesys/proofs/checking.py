@@ -39,7 +39,8 @@ AXIOMS_OF_THE_REALS = frozenset(
 MACHINE_NUMBERS = ("PrimInt63.", "Uint63.")
 MACHINE = "whole numbers of 63 bits (PrimInt63, Uint63)"
 PRELUDE, DERIVATIVES = "prelude.v", "derivatives.v"
-NEEDS_DERIVATIVES = "prelude derivatives."  # in the head of a file
+OTHERS = (DERIVATIVES, "sequences.v", "lengths.v")  # libraries of ours that a file may need, each after those it needs
+IMPORTED = re.compile(r"^From Odesys Require Import (.*)\.$", re.M)  # libraries of ours, in the head of a file
 COQUELICOT = "derivatives need Coquelicot; on Debian: apt install libcoq-coquelicot"
 
 
@@ -70,10 +71,20 @@ def library_text(name: str = PRELUDE) -> str:
     return (resources("odesys.proofs") / name).read_text("utf-8")
 
 
+def libraries_of(text: str) -> list[str]:
+    """The files of ours that a file needs, the prelude first.
+
+    >>> libraries_of("From Odesys Require Import prelude derivatives.")
+    ['prelude.v', 'derivatives.v']
+    """
+    named = {word for line in IMPORTED.findall(text) for word in line.split()}
+    return [PRELUDE, *(each for each in OTHERS if each.removesuffix(".v") in named)]
+
+
 def write_folder(folder: Path, theories: Mapping[str, str]) -> list[Path]:
     """Write files by name, with the prelude and the description of the project."""
     folder.mkdir(parents=True, exist_ok=True)
-    libraries = [PRELUDE, *([DERIVATIVES] if any(NEEDS_DERIVATIVES in text for text in theories.values()) else [])]
+    libraries = dict.fromkeys([PRELUDE, *(name for text in theories.values() for name in libraries_of(text))])
     texts = {**{name: library_text(name) for name in libraries}, **theories}
     listed = "\n".join(texts)
     texts = {"_CoqProject": f"-R . Odesys\n{listed}\n", **texts}
@@ -94,15 +105,14 @@ def check_folder(
         else:
             found[name] = kept
     if open_ones:
-        first = _run(folder, PRELUDE)
-        if not first.ok:
-            return {name: Checked(name, False, 0.0, (), f"the prelude: {first.why}", version) for name in names}
-        if any(NEEDS_DERIVATIVES in (folder / name).read_text("utf-8") for name in open_ones):
-            second = _run(folder, DERIVATIVES)
-            for name in open_ones if not second.ok else ():
-                if NEEDS_DERIVATIVES in (folder / name).read_text("utf-8"):
-                    found[name] = Checked(name, False, 0.0, (), COQUELICOT, version)
-            open_ones = [name for name in open_ones if name not in found]
+        needs = {name: libraries_of((folder / name).read_text("utf-8")) for name in open_ones}
+        for library in dict.fromkeys([PRELUDE, *(each for known in needs.values() for each in known)]):
+            built = _run(folder, library)
+            why = COQUELICOT if library == DERIVATIVES else f"{library}: {built.why}"
+            for name in open_ones if not built.ok else ():
+                if library in needs[name]:
+                    found[name] = Checked(name, False, 0.0, (), why, version)
+        open_ones = [name for name in open_ones if name not in found]
         with ThreadPoolExecutor(max(1, workers)) as pool:
             futures = {pool.submit(_run, folder, name): name for name in open_ones}
             for done, future in enumerate(as_completed(futures), start=1):
@@ -180,8 +190,7 @@ def _place(file: Path, version: str) -> Path | None:
     if folder is None or not version:
         return None
     text = file.read_text("utf-8")
-    libraries = [library_text(), *([library_text(DERIVATIVES)] if NEEDS_DERIVATIVES in text else [])]
-    content = "\n".join([version, *libraries, text])
+    content = "\n".join([version, *map(library_text, libraries_of(text)), text])
     return folder / "proofs" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
-from ..stated import EQUAL, Stated, Substituted
+from ..stated import EQUAL, Argued, Stated, Substituted
+from .arguments import Argument, arguments
 from .comparisons import SIGNS, assumed_term, compared_term, premises
 from .forms import Form, form_nodes, form_term, written_forms
 from .handed import as_nodes
@@ -54,20 +55,24 @@ def comment(*lines: str) -> str:
     return "(* " + "\n   ".join(wrapped) + " *)"
 
 
-def theory(title: Sequence[str], statements: Sequence[Stated]) -> Theory:
+def theory(title: Sequence[str], statements: Sequence[Stated], argued: Sequence[Argued] = ()) -> Theory:
     """The file of statements, proved by scripts; what can not be exported is left out, with the reason."""
     left_out: list[str] = []
     chosen = [as_nodes(each) for each in statements]
-    while chosen:
-        text, counted, problems = _file(title, chosen)
+    words = arguments(argued)
+    theorems = sum(len(each.theorems) for each in words)
+    while chosen or words:
+        text, counted, problems = _file(title, chosen, words)
         if not problems:
-            return Theory(text, len(chosen), counted["steps"], counted["same"], tuple(left_out))
+            return Theory(text, len(chosen) + theorems, counted["steps"], counted["same"], tuple(left_out))
         left_out += [f"{chosen[k].name}: {why}" for k, why in problems.items()]
         chosen = [each for k, each in enumerate(chosen) if k not in problems]
     return Theory("", 0, 0, 0, tuple(left_out))
 
 
-def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict[str, Any], dict[int, str]]:
+def _file(
+    title: Sequence[str], statements: Sequence[Stated], words: Sequence[Argument]
+) -> tuple[str, dict[str, Any], dict[int, str]]:
     """The text, what was counted, and which statements have no proof script; then the text is of no use."""
     problems: dict[int, str] = {}
     sides: list[tuple[Side, Side]] = []
@@ -93,9 +98,12 @@ def _file(title: Sequence[str], statements: Sequence[Stated]) -> tuple[str, dict
         problems |= failed
         texts += [f"Module {module}", text, f"End {module}"] if module else [text]
         proofs |= {k: f"{module}claim_{k + 1}" for k in group}
-    if counted["needs"]:
-        texts.insert(1, "From Interval Require Import Tactic.\n")
-    texts.append(f"\nDefinition all_claims := ({', '.join(proofs[k] for k in sorted(proofs))}).")
+    needs = dict.fromkeys(line for each in words for line in each.needs)
+    needs |= {"From Interval Require Import Tactic.": None} if counted["needs"] else {}
+    texts[1:1] = [*needs, "Open Scope R_scope.\n"] if needs else []
+    texts += [f"\n{each.text}" for each in words]
+    all_claims = [*(proofs[k] for k in sorted(proofs)), *(name for each in words for name in each.theorems)]
+    texts.append(f"\nDefinition all_claims := ({', '.join(all_claims)}).")
     texts.append("Print Assumptions all_claims.\n")
     return "\n".join(texts), counted, problems
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +21,7 @@ book = ClaimBook(
     rule=True,
 )
 
+COQ = Path(__file__).with_name("coq")  # arguments of proofs, for an export
 NUMBERS = "a statement about numbers or random vectors, not about the system"
 TOY = "two samples, one of each class, with any Gram matrix of the noise; the printed formulas are sums over samples"
 

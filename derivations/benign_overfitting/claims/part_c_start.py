@@ -30,7 +30,7 @@ from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import span_network
 from ..special.conditions import CONDITION_4_1
-from .book import NUMBERS, book
+from .book import COQ, NUMBERS, book
 from .common_hypotheses import ENOUGH, exact_point
 
 EXACT_N = range(1, 201)
@@ -74,11 +74,17 @@ def balanced_classes(lab: Laboratory) -> Verdict:
     tails = [_exact_tail(N) <= 2 * (-flint.arb(N) / 8).exp() for N in EXACT_N]
     if not all(tails):
         return refuted(Witness("an exact binomial tail exceeds 2 exp(-N/8)", {"N": EXACT_N[tails.index(False)]}))
-    return steps.proving(
-        "E exp(s(B - 1/2)) = cosh(s/2) <= exp(s^2/8): x^2/2 - log cosh x is 0 with its derivative at 0, and its second derivative is tanh^2",
-        "at s = 1 each of the two tails is at most exp(-N/8), so both at most 2 exp(-N/8) <= delta/2",
-        N="every",
-    ).adding(exact=f"the exact tail is below 2 exp(-N/8) for N = 1 .. {EXACT_N[-1]}")
+    delta = sym("delta")
+    told = {"enough": (("delta",), 8 * graph.call("log", 4 / delta))}
+    return (
+        steps.by_theorems(COQ / "balanced_classes.v", told)
+        .proving(
+            "E exp(s(B - 1/2)) = cosh(s/2) <= exp(s^2/8): x^2/2 - log cosh x is 0 with its derivative at 0, and its second derivative is tanh^2",
+            "at s = 1 each of the two tails is at most exp(-N/8), so both at most 2 exp(-N/8) <= delta/2",
+            N="every",
+        )
+        .adding(exact=f"the exact tail is below 2 exp(-N/8) for N = 1 .. {EXACT_N[-1]}")
+    )
 
 
 def _exact_tail(N: int) -> flint.arb:
@@ -184,6 +190,9 @@ def tails_of_values(lab: Laboratory) -> dict[str, Verdict]:
     return out
 
 
+MOMENTS = "argues in words: from exponential moments of Gaussian vectors to probabilities"
+
+
 def _norm_exponents(low: str, high: str) -> Verdict:
     """(r - 1 - log r)/2 is above 1/100 at both ends: P(chi^2_n outside n [low, high]) <= 2 exp(-n/100)."""
     found = [(flint.arb(r) - 1 - flint.arb(r).log()) / 2 for r in (low, high)]
@@ -192,7 +201,7 @@ def _norm_exponents(low: str, high: str) -> Verdict:
     for end in (low, high):
         handed = {f"exponent at {end}": ((r - 1 - sp.log(r)) / 2, ">", sp.Rational(1, 100))}
         sizes = sizes.stating(handed, at={r: sp.Rational(end)})
-    return sizes.proving(
+    return sizes.arguing(MOMENTS).proving(
         f"P(chi^2_n outside n [{low}, {high}]) <= 2 exp(-n/100), by exponential moments (r - 1 - log r)/2 at both ends, in balls"
     )
 

@@ -12,7 +12,7 @@ import sympy as sp
 from odesys import ZERO, Node, Verdict, decided, equal, from_sympy, graph, identity, num, sym, to_sympy
 
 from ..laboratory import Laboratory
-from .book import book
+from .book import COQ, book
 from .common_mean_runs import SCORES, attention_on, growth, late_law, saturated, start_rates
 
 SIZES = (2, 3, 4)  # tokens of a sample
@@ -77,6 +77,12 @@ def _time_limit(lab: Laboratory, winner: str, M: int) -> sp.Expr:
     return sp.limit(eps * (v + sp.exp(v)), eps, 0) / c
 
 
+def _clock() -> dict[str, tuple[tuple[str, ...], Node]]:
+    """The loss of a class, and what grows at a constant rate in the late law, as functions of the winning value."""
+    v = sym("v")
+    return {"loss": (("v",), graph.call("log", 1 + graph.exp(-v))), "clock": (("v",), v + graph.exp(v))}
+
+
 @book.claim(
     "Beyond.MF.stage3",
     "Stage 3 in closed form",
@@ -97,7 +103,8 @@ def stage_three(lab: Laboratory) -> Verdict:
     times = decided(right, {"limits": shown}, limits=shown)
     wanted = {"benign": 2, "harmful": 1}
     times = times.stating({f"{r}, M = {M}: eps T_3": (value, "=", wanted[r]) for (r, M), value in limits.items()})
-    return reduce(and_, [late_law(lab, winner, M) for winner in "s2" for M in SIZES]) & times
+    laws = reduce(and_, [late_law(lab, winner, M) for winner in "s2" for M in SIZES])
+    return (laws & times).by_theorems(COQ / "fitting_time.v", _clock())
 
 
 @book.claim(
@@ -127,9 +134,13 @@ def unequal_classes(lab: Laboratory) -> Verdict:
         }
     )
     total = identity({"loss": p / (p * c) + (1 - p) / ((1 - p) * c) - 2 / c}, ("p", "c"))
-    return (balanced & laws & total).proving(
-        "e^v grows like p c tau, c = mu^2 |w_O|^2, and the loss of a class is near e^(-v): its share p times 1/(p c tau), for both 2/(c tau)",
-        N="every",
+    return (
+        (balanced & laws & total)
+        .by_theorems(COQ / "fitting_time.v", _clock())
+        .proving(
+            "e^v grows like p c tau, c = mu^2 |w_O|^2, and the loss of a class is near e^(-v): its share p times 1/(p c tau), for both 2/(c tau)",
+            N="every",
+        )
     )
 
 

@@ -29,7 +29,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.conditions import Inside
 from . import common_formulas
-from .book import NUMBERS, book, on_toy, tables
+from .book import COQ, NUMBERS, book, on_toy, tables
 from .common_bounds import step_of_gamma, step_of_rho, sums_to
 from .common_drawn import time_one
 from .common_formulas import C2, ETA, H_, M_, MU2, N_, NOISE, W2
@@ -100,9 +100,14 @@ def attention_near_uniform(lab: Laboratory) -> Verdict:
     for name, sign in (("high", 1), ("low", -1)):
         own, rest = graph.exp(sign * a), graph.exp(-sign * a)
         found[name] = (own / (own + (M - 1) * rest), 1 / (1 + (M - 1) * graph.exp(-2 * sign * a)))
-    return equal(found).proving(
-        "a weight grows with its own score and falls with the others (Sec.5.2-jacobian), so that the corners of the box are extreme",
-        M="every",
+    told = {name: (("M", "a"), bound) for name, (_, bound) in found.items()}
+    return (
+        equal(found)
+        .by_theorems(COQ / "softmax_near.v", told)
+        .proving(
+            "a weight grows with its own score and falls with the others (Sec.5.2-jacobian), so that the corners of the box are extreme",
+            M="every",
+        )
     )
 
 
@@ -139,7 +144,12 @@ def dimension(lab: Laboratory) -> Verdict:
 )
 def dimension_needed(lab: Laboratory) -> Verdict:
     """The condition that is equivalent, and that (2) gives it."""
-    return dimension(lab).proving("one inequality in N, d and l = log(4N^2M^2/delta)", N="every", M="every")
+    names = ("eta", "noise", "N", "M", "d", "l")
+    eta, noise, N, M, d, l = (sym(name) for name in names)
+    left = 3 * eta * noise * d / (2 * N * M) * M + eta / (N * M) * M * N * 2 * noise * graph.sqrt(d * l)
+    told = {"left": (names, left), "right": (("eta", "noise", "N", "d"), 2 * eta * noise * d / N)}
+    found = dimension(lab).by_theorems(COQ / "noise_of_others.v", told)
+    return found.proving("one inequality in N, d and l = log(4N^2M^2/delta)", N="every", M="every")
 
 
 def _steps(lab: Laboratory, time: sp.Expr, small: sp.Expr) -> dict[str, Verdict]:

@@ -30,7 +30,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, book, on_toy, tables
+from .book import COQ, NUMBERS, book, on_toy, tables
 from .common_bounds import step_of_gamma
 from .common_descent import ball
 from .common_hypotheses import (
@@ -263,7 +263,8 @@ def margin_of_fresh(lab: Laboratory) -> Verdict:
             M="every",
         )
     )
-    return rows & power
+    told = {"constant": (("M",), 4 * sym("M") ** 2)}
+    return (rows & power).by_theorems(COQ / "margin_of_fresh.v", told)
 
 
 @book.claim(
@@ -320,9 +321,13 @@ def population_loss(lab: Laboratory) -> Verdict:
         "l(z) = log(1 + e^-z) <= e^-z; at z >= log(C_20/eps)/C_21 - 1 it is at most e exp(log(eps/C_20)/C_21)"
     )
     third = decided(bool(flint.arb(1).exp() < 3), {}).stating({"e": (sp.E, "<", 3)}).proving("e < 3, in balls")
-    return (slope & third).proving(
-        "where D.8 or D.9 fails, with probability at most delta/(N^2 M): E[1 l] <= P^(1/2) E[e^(-2yf)]^(1/2) = O(delta^(1/2)/N), by (141)",
-        "both go to zero, as epsilon and delta do",
+    return (
+        (slope & third)
+        .arguing("argues in words: from bounds on events to a mean over fresh samples")
+        .proving(
+            "where D.8 or D.9 fails, with probability at most delta/(N^2 M): E[1 l] <= P^(1/2) E[e^(-2yf)]^(1/2) = O(delta^(1/2)/N), by (141)",
+            "both go to zero, as epsilon and delta do",
+        )
     )
 
 

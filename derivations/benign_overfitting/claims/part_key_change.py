@@ -145,4 +145,6 @@ def change_of_keys(lab: Laboratory) -> dict[str, Verdict]:
     out["(130)"] = out["(125)"] & summed & first & last_step()
     norm, keys = MU * SH * R**2, SH * R**2
     out["(131)"] = same(X * Y, MU * SH**2 * R**4, {X: norm, Y: keys}, "|q_+| of G(t) times (130)")
-    return out
+    return {
+        part: verdict.arguing("argues in words: from one printed order to the next") for part, verdict in out.items()
+    }

@@ -9,7 +9,7 @@ import sympy as sp
 from odesys import Verdict, always_positive, decided, graph, num, sym
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, book
+from .book import COQ, NUMBERS, book
 from .common_bounds import bounds_for_every_size, step_of_gamma, step_of_rho
 from .common_formulas import C2, M_, MU2, N_, NOISE
 from .common_hypotheses import ENOUGH, IN_BENIGN, IN_HARMFUL, UNLIKELY, given, premise
@@ -107,7 +107,14 @@ def loss_from_values(lab: Laboratory) -> dict[str, Verdict]:
     small = always_positive({"1 less what o(1) of F(t) is at most": 1 - most}, positive=["r", "m", "l"]).proving(
         "F(t) at T has |V_n,i| = o(1), at most 2d_h^(-1/4) + 1/(20M^2 log(6N^2M^2/delta)) in Prop.F-I, which is below 1"
     )
-    return {"(112)": half, "(113)": small, "(115)": slope}
+    names = ("x", "eps", "C_19")
+    told = {
+        "T": (names, sym("C_19") / (sym("eps") * sym("x"))),
+        "C_20": (("C_17", "C_19"), sym("C_17") * sym("C_19") / 2),
+    }
+    found = {"(112)": half, "(115)": slope}
+    shown = {part: verdict.by_theorems(COQ / "loss_from_values.v", told) for part, verdict in found.items()}
+    return {"(112)": shown["(112)"], "(113)": small, "(115)": shown["(115)"]}
 
 
 PSI = r"\frac{\eta^2C_7\|\mu\|_2^2\sigma_p^2d\|w_O\|_2^2d_h^{1/2}}{N^2(\log(6N^2M^2/\delta))^2}"
@@ -200,7 +207,10 @@ def growth_of_psi_summed(lab: Laboratory) -> dict[str, Verdict]:
     end = (convex & total & monotone).proving(
         "together e^Psi(t+1) >= e^Psi(T_1) + C_7 f (t - T_1)(t - T_1 + 1), and the logarithm increases"
     )
-    return found | {display: end.proving(f"{display} sums up {step}") for display, step in GAPS.items()}
+    t, constant, common = sym("t"), sym("C_7"), sym("f")
+    told = {"bound": (("t", "C_7", "f"), constant * common * t * (t + 1))}
+    parts = found | {display: end.proving(f"{display} sums up {step}") for display, step in GAPS.items()}
+    return {part: verdict.by_theorems(COQ / "gaps_grow.v", told) for part, verdict in parts.items()}
 
 
 @book.claim(

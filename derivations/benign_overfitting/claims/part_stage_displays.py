@@ -22,7 +22,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, book
+from .book import COQ, NUMBERS, book
 from .common_bounds import step_of_gamma, step_of_rho
 from .common_formulas import C2, ETA, M_, MU2, N_, NOISE, W2
 from .common_hypotheses import CONDITION_4_1, ENOUGH, IN_BENIGN, IN_HARMFUL, UNIT_W, exact_point, given, premise
@@ -63,7 +63,9 @@ def output_stage_three(lab: Laboratory) -> dict[str, Verdict]:
     upper = always_positive({"e^-f - 1/(1 + e^f)": graph.exp(-z) - 1 / (1 + graph.exp(z))}, positive=["z"]).proving(
         "1/(1 + e^f) <= e^(-f) <= e^(-V_+/2)", M="every"
     )
-    return {"(73)": half, "(74)": most, "(75)": lower, "(76)": upper & half}
+    told = {"least": (("V", "M"), sym("V") / (3 * sym("M"))), "C_16": ((), Fraction(1, 2))}
+    found = {"(73)": half, "(74)": most, "(75)": lower, "(76)": upper & half}
+    return {part: verdict.by_theorems(COQ / "output_and_slope.v", told) for part, verdict in found.items()}
 
 
 @book.claim(
@@ -204,7 +206,10 @@ def integral_of_exponential(lab: Laboratory) -> dict[str, Verdict]:
     second = always_positive({"R - R/L - 1/2": R - R / L - graph.num(Fraction(1, 2))}, positive=["l", "r"]).proving(
         "x_0 + R/L <= R as x_0 <= 1/2"
     )
-    return {"first inequality": convex & first, "second inequality": second}
+    names = ("x_0", "R0", "L")
+    told = {"printed": (names, sym("x_0") + sym("R0") / sym("L"))}
+    found = {"first inequality": convex & first, "second inequality": second}
+    return {part: verdict.by_theorems(COQ / "exponential_sum.v", told) for part, verdict in found.items()}
 
 
 L_, ROOT = sp.symbols("L root", positive=True)
@@ -222,6 +227,13 @@ def _at(law: Callable[[sp.Expr], sp.Expr], time: sp.Expr, expected: Callable[[sp
     return {
         part: decided(gaps[part] == 0, {"found": str(found[part])}).stating(handed[part], at={T: time}) for part in ROWS
     }
+
+
+def _of_order(verdict: Verdict, part: str, printed: sp.Expr, law: sp.Expr, most: int) -> Verdict:
+    """Handed over with it: the law is at least the printed term over a constant, for L >= 1 and |w_O| of at most 10."""
+    more, less = sp.symbols("more less", nonnegative=True)
+    limits = {L_: 1 + more, W2: 100 / (1 + less)}
+    return verdict.stating({f"the printed order, {part}": (printed / most, "<=", law)}, at=limits)
 
 
 @book.claim(
@@ -246,13 +258,13 @@ def gaps_after_stage_two(lab: Laboratory) -> dict[str, Verdict]:
     early = _at(law, time, lambda own: printed(own) * L_ / W2)
     late = _at(law, time / L_, lambda own: printed(own) / (L_ * W2))
     return {
-        part: (early[part] & late[part]).proving(
+        part: (_of_order(early[part], part, printed(own), printed(own) * L_ / W2, 100) & late[part]).proving(
             "the law of Lemma 5.3 at T_2 is the printed term times L/|w_O|^2, which is at least of its order",
             "with T_2 = Theta(1/(eta mu^2 |w_O|^2 L)), as in stage 2, it is the printed term over L: the tilde of condition (1) covers it",
             N="every",
             M="every",
         )
-        for part in ROWS
+        for part, own in ROWS.items()
     }
 
 
@@ -278,7 +290,10 @@ def gaps_after_stage_two_harmful(lab: Laboratory) -> dict[str, Verdict]:
     step = (
         "the law (160) at T_2 is the printed term times L/|w_O|^4, which is at least of its order as |w_O| = Theta(1)"
     )
-    return {part: verdict.proving(step, N="every", M="every") for part, verdict in found.items()}
+    orders = {
+        part: _of_order(found[part], part, printed(own), printed(own) * L_ / W2**2, 10**4) for part, own in ROWS.items()
+    }
+    return {part: verdict.proving(step, N="every", M="every") for part, verdict in orders.items()}
 
 
 def _short_stage(lab: Laboratory) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +25,7 @@ book = ClaimBook(
     together=("part_",),  # nearly all share derivations or trajectories: a second process would repeat them
 )
 
+COQ = Path(__file__).with_name("coq")  # arguments of proofs, for an export
 NUMBERS = "a statement about numbers, not about the system"
 START = "start values do not depend on the equations"
 

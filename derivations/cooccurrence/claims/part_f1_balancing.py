@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -11,7 +12,7 @@ import sympy as sp
 from odesys import Hypothesis, Node, Verdict, combine_verdicts, decided, from_sympy, graph, identity, sym, to_sympy
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, book
+from .book import COQ, NUMBERS, book
 from .part_f1_algebra import BALANCED, CLOSE, MIDDLE, NEARLY, ORDERED, S1, S2, S3, S4, limit_rates, opaque
 
 
@@ -169,7 +170,8 @@ LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambd
 def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     """Q(1) > 0 > Q(2) for Q = a R^2 + b R + c, where a < 0 < c: at the corners of r and of the A_c/S_c."""
     s4, p, q, k = sp.symbols("S4 p q k", nonnegative=True)
-    r, *w = sp.symbols("r w1 w2 w3 w4")
+    names = ("r", "w1", "w2", "w3", "w4", "S1", "S2", "S3", "S4")
+    r, *w = sp.symbols(names[:5])
     orders = {
         "S_2 is larger": {"S1": s4 + p + q + k, "S2": s4 + p + q, "S3": s4 + q, "S4": s4},
         "S_3 is larger": {"S1": s4 + p + q + k, "S2": s4 + q, "S3": s4 + p + q, "S4": s4},
@@ -177,8 +179,7 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     below: dict[str, Verdict] = {}
     inside: dict[str, Verdict] = {}
     for name, S in orders.items():
-        A = [-weight * S[f"S{c}"] for c, weight in zip((1, 2, 3, 4), w, strict=True)]
-        a, b, c = A[0] + A[1], A[2] + A[3] - r * A[0], -A[1] - r * A[2] - (1 + r) * A[0]
+        a, b, c = _quadratic(r, w, [S[name] for name in names[5:]])
         slack = S["S2"] + S["S3"] + S["S4"] - S["S1"]  # not negative, by the order
         forms = {
             "Q(1)": a + b + c,
@@ -198,13 +199,23 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
             (inside if "Q" in what else below)[f"{name}, {what}"] = found
     step = "linear in r and in each A_c/S_c, so its corners decide; there it is a sum of nonnegative differences of the order of Definition F.1"
     last = "a < 0 < c, so one root is positive; the quadratic is positive at 1 and negative at 2"
+    told = {x: (names, node) for x, node in zip("abc", _quadratic(r, w, sp.symbols(names[5:])), strict=True)}
     return {
-        "b/a": combine_verdicts(below).proving(step).with_constants(C="2/3"),
+        "b/a": combine_verdicts(below)
+        .by_theorems(COQ / "root_interval.v", told, alone=True)
+        .proving(step)
+        .with_constants(C="2/3"),
         "the root": combine_verdicts(inside)
-        .arguing("argues in words: from signs of a quadratic to its root")
+        .by_theorems(COQ / "root_interval.v", told, alone=True)
         .proving(step, last)
         .with_constants(epsilon="1/10"),
     }
+
+
+def _quadratic(r: sp.Expr, w: Sequence[sp.Expr], S: Sequence[sp.Expr]) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Coefficients of R^2, R and 1, with A_c = -w_c S_c."""
+    A = [-weight * size for weight, size in zip(w, S, strict=True)]
+    return A[0] + A[1], A[2] + A[3] - r * A[0], -A[1] - r * A[2] - (1 + r) * A[0]
 
 
 ALIKE = "by F.2 with ratios up to 2 inside a class, so that S^2 <= N sum g^2 <= 9/8 S^2 for a class of N samples"

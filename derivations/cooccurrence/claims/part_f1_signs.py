@@ -11,7 +11,7 @@ import sympy as sp
 from odesys import HOLDS, Hypothesis, Node, Verdict, decided, graph, identity, sym, to_sympy
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, book, on_toy, toy_forces, toy_gram
+from .book import COQ, NUMBERS, book, on_toy, toy_forces, toy_gram
 from .common_hypotheses import PHASES
 from .common_runs import ALL, SIGN, late, likely, phase_two
 
@@ -161,10 +161,12 @@ def loss_ratio(lab: Laboratory) -> dict[str, Verdict]:
     limit = sp.limit(sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z)), z, sp.oo)
     at_zero = sp.expand(sp.log(2) * 2 - (sp.log(1 + sp.exp(-z)) * (1 + sp.exp(z))).subs(z, 0))
     ends = decided((limit, at_zero) == (1, 0), {"limit": str(limit), "at zero": str(at_zero)}, limit=str(limit))
-    ends = ends.arguing("a limit at infinity is not exported")
+    told = {"ratio": (("u",), ratio), "slope": (("u",), target)}
     return {
-        "slope": identity({"slope": slope - target}).proving(
-            "log(1 + y) <= y at y = e^-u, so that the slope is at most 0"
-        ),
-        "ends": ends.proving("value at 0 and limit at infinity").with_constants(low=1, high="2 ln 2"),
+        "slope": identity({"slope": slope - target})
+        .by_theorems(COQ / "loss_ratio.v", told, alone=True)
+        .proving("log(1 + y) <= y at y = e^-u, so that the slope is at most 0"),
+        "ends": ends.by_theorems(COQ / "loss_ratio.v", told)
+        .proving("value at 0 and limit at infinity")
+        .with_constants(low=1, high="2 ln 2"),
     }

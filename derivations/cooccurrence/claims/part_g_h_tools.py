@@ -10,7 +10,7 @@ from odesys import Verdict, Witness, as_ball, certified, enumerate_all, graph, i
 
 from ..laboratory import Laboratory
 from ..special.tails import PRECISION, log_ball, norm_tail, product_tail, radius
-from .book import NUMBERS, book
+from .book import COQ, NUMBERS, book
 
 
 @book.claim(
@@ -72,9 +72,10 @@ def softmax_expansion(lab: Laboratory) -> Verdict:
         "Var e <= E e^2 <= |e|^2, so that the second derivative is at most 2 |e|^2 in size",
         "Taylor's remainder with half of this bound",
     )
+    told = {"first": (("s", "t", "e", "Z", "Z1"), first), "second": (("s", "t", "e", "Z", "Z1", "Z2"), second)}
     return (
         identity(residuals, positive=("Z",))
-        .arguing("argues in words: Taylor's remainder")
+        .by_theorems(COQ / "softmax_expansion.v", told)
         .proving(*steps, l="every")
         .with_constants(C=1)
     )

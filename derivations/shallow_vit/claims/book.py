@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ SYMBOLS = (
     Symbol("L", "L", "tokens per sample", "whole"),
     Symbol("jitter", r"\mathrm{sd}", "standard deviation of the fraction of label-relevant tokens", "nonnegative"),
 )
+
+COQ = Path(__file__).with_name("coq")  # arguments of proofs, for an export
+LONGEST = {"longest": (("sigma", "tau"), sym("sigma") + sym("tau"))}  # of an error, in them
 
 book = ClaimBook(
     "shallow_vit",

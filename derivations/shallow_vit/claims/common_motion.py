@@ -126,6 +126,7 @@ def first_order(lab: Laboratory, conserved: Verdict, missed: Mapping[str, Node])
             "and keeps its sign: T = s/eta steps change the entry by at least a constant times s eta",
         )
         .adding(**told)
+        .arguing(IN_WORDS)
     )
 
 

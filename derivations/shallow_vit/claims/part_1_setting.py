@@ -28,7 +28,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import network
-from .book import NUMBERS, PRINTED, claim, value
+from .book import COQ, LONGEST, NUMBERS, PRINTED, claim, value
 from .common_runs import MAIN
 
 NOISY = Case(
@@ -130,7 +130,7 @@ def errors_of_tokens(lab: Laboratory) -> Verdict:
     """The error of a token is that of its pattern plus the image of its distance, and maps of norm at most 1 shorten."""
     W, x, mu, p = sym("W"), sym("x"), sym("mu"), sym("p")
     split = identity({"W x - p": W * x - p - ((W * mu - p) + W * (x - mu))})
-    return split.proving(
+    return split.by_theorems(COQ / "errors_of_tokens.v", LONGEST).proving(
         "linear in each entry of W, x, mu: W x - p = (W mu - p) + W (x - mu)",
         "|W mu - p| <= sigma (delta for keys and queries) by Assumption 1, |W (x - mu)| <= |W| |x - mu| <= tau by (5)",
     )

@@ -24,7 +24,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, claim
+from .book import COQ, NUMBERS, PRINTED, claim
 
 alpha, error, p, m, n = (
     sym(name) for name in ("alpha", "error", "p", "m", "n")
@@ -163,9 +163,9 @@ def sums_of_powers(lab: Laboratory) -> Verdict:
     r = sym("r")
     parts = {f"o = {o}": (o + 1) * (1 + r) ** o - (1 + r) ** (o + 1) + r ** (o + 1) for o in range(1, 7)}
     zero = identity({"o = 0": graph.num(1) - ((1 + r) - r)})
-    return (zero & always_positive(parts, nonnegative=("r",), positive=())).with_constants(
-        constant="p_n(0)^o2 / (o1 + 1)"
-    )
+    told = {"constant": (("o",), 1 / (1 + sym("o")))}
+    found = (zero & always_positive(parts, nonnegative=("r",), positive=())).by_theorems(COQ / "sums_of_powers.v", told)
+    return found.with_constants(constant="p_n(0)^o2 / (o1 + 1)")
 
 
 @claim(

@@ -21,7 +21,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import SHARED, THEOREM_1, Tables, before_margin, claim, tables
+from .book import COQ, LONGEST, SHARED, THEOREM_1, Tables, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_v
 from .common_motion import EXACT, n, too_slow
 from .common_seeds import in_every_run
@@ -159,7 +159,7 @@ def error_stays(lab: Laboratory) -> Verdict:
     """One step moves a value by exactly its sum, so what the sums leave is the error of the start, which Assumption 2 bounds."""
     v, grown, step, p = sym("v"), sym("grown"), sym("step"), sym("p")
     stays = identity({"z(t + 1) - z(t)": (v + step - p - (grown + step)) - (v - p - grown)})
-    return own_sums(lab) & stays.proving(
+    return own_sums(lab) & stays.by_theorems(COQ / "error_stays.v", LONGEST).proving(
         "z_j(0) = W_V x_j - p_j is at most sigma + tau long by Asm.2, and z_j(t) = z_j(0)"
     )
 
@@ -181,6 +181,7 @@ def neurons_on_noise(lab: Laboratory) -> Verdict:
     """Cauchy-Schwarz by Lagrange's identity: in the plane of the two vectors two coordinates are enough."""
     (w0, w1), (z0, z1) = ([sym(f"{name}{i}") for i in range(2)] for name in "wz")
     left = (w0 * w0 + w1 * w1) * (z0 * z0 + z1 * z1) - (w0 * z0 + w1 * z1) ** 2
-    return identity({"Lagrange": left - (w0 * z1 - w1 * z0) ** 2 * num(1)}).proving(
+    plane = identity({"Lagrange": left - (w0 * z1 - w1 * z0) ** 2 * num(1)})
+    return plane.by_theorems(COQ / "neurons_on_noise.v", LONGEST).proving(
         "w and z span a plane, in whose coordinates |w|^2 |z|^2 - (w'z)^2 is a square; |z| <= sigma + tau by (54)"
     )

@@ -28,7 +28,7 @@ from .. import setting
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import class_network, many_networks, observables
-from .book import claim, gates, point
+from .book import COQ, claim, gates, point
 from .common_gradients import POSITIVE
 from .common_motion import by_printed_steps, first_order
 from .common_runs import MAIN, off_recursion, prototypes, theory
@@ -319,6 +319,8 @@ def patterns_that_overlap(lab: Laboratory) -> Verdict:
     split = identity({"p_i - p_j": p - q - (W * (i - j) - (W * i - p) + (W * j - q))})
     kappa, lam = sym("kappa"), sym("lambda")
     (gap,) = graph.substitute([kappa**2 - 2 * (1 - lam)], {kappa: graph.sqrt(2 * (1 - lam))})
-    return (split & identity({"kappa^2 = 2 - 2 lambda": gap})).proving(
+    told = {"overlap": (("sigma",), 1 - (graph.sqrt(graph.num(2)) - 2 * sym("sigma")) ** 2 / 2)}
+    both = split & identity({"kappa^2 = 2 - 2 lambda": gap})
+    return both.by_theorems(COQ / "overlap.v", told).proving(
         "|p_i - p_j| = sqrt 2, |W (mu_i - mu_j)| <= kappa since |W| <= 1, and the two errors are at most sigma"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from odesys import Node, Verdict, decided, graph, sym
@@ -15,6 +16,7 @@ LETTERS = ("n", "d", "m_k", "m_v", "sigma_p", "sigma_0", "eta")
 MOVES = "an inner product with mu moves by eta |mu| in a step, one with y_i xi_i by eta |xi_i|_1, Eq. (8) and (9)"
 VALUES = "values move by 2 eta |mu| and 2 eta |xi_i|_1 in each step, Eq. (14) and (15)"
 OVER_STEPS = "argues in words: from one step to all of them"
+COQ = Path(__file__).with_name("coq")  # arguments over all steps, for an export of proofs
 NORMS = "|xi_i|_1 is between sigma_p s / sqrt2 and sigma_p s, and near (2/pi)^(1/2) sigma_p s, Lemma C.4"
 QUARTER = "|sigmoid(z) - 1/2| <= |z| / 4"
 root_half, root_two = (Fraction(7, 10), Fraction(17, 12))  # below 1/sqrt2, above sqrt2

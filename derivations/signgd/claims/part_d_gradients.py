@@ -17,6 +17,7 @@ from ..special.toy_network import POSITIVE as TOY_POSITIVE
 from ..special.toy_network import ROWS, dot
 from .book import EVERY, NUMBERS, book, for_every_size
 from .common_hypotheses import disjoint
+from .common_orders import COQ
 
 SIDES = {"P": 1, "N": -1}
 
@@ -342,6 +343,14 @@ def query_key_update(lab: Laboratory) -> dict[str, Verdict]:
     return {"queries": at_any_coordinate(lab, queries, "Q"), "keys": at_any_coordinate(lab, keys, "K")}
 
 
+#: what a share of a sample is written with, in the order of the theorems about it
+WRITTEN = (
+    *(f"{kind}{patch}" for kind in "QKPN" for patch in ("", "1", "2")),
+    *(f"Z{query}{key}" for query in (1, 2) for key in (1, 2)),
+    *("m_v", "n", "x"),
+)
+
+
 def common_factor(lab: Laboratory, kinds: str) -> Verdict:
     """On the support of a sample the arguments are xi[k] times one expression, which depends on inner products alone.
 
@@ -355,7 +364,14 @@ def common_factor(lab: Laboratory, kinds: str) -> Verdict:
         pairs[f"{kind} {label}"] = lab.moves_of_a_sample(label, NOISE)[kind], factor(label, NOISE) * inner
         pairs[f"{kind} other {label}"] = lab.moves_of_a_sample(label, "other")[kind], ZERO
     lengths = {f"length {place}": (node, num(1)) for place, node in lab.lengths().items()}
-    return for_every_size(equal(pairs | lengths, POSITIVE))
+    found = for_every_size(equal(pairs | lengths, POSITIVE))
+    if found.as_stated != "holds":
+        return found
+    arguments = {
+        f"argument_{kind}_{'plus' if label > 0 else 'minus'}": (WRITTEN, lab.moves_of_a_sample(label, NOISE)[kind])
+        for label, kind in product(BOTH, kinds)
+    }
+    return found.by_theorems(COQ / f"moves_of_{'queries' if kinds == 'QK' else 'values'}.v", arguments)
 
 
 @book.claim(

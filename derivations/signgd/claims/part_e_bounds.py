@@ -24,6 +24,7 @@ from .common_hypotheses import CONDITION, inside_point
 from .common_orders import (
     BETA_MU,
     BETA_XI,
+    COQ,
     ETA,
     MOVES,
     NORMS,
@@ -60,7 +61,13 @@ def signals_bounded(lab: Laboratory) -> dict[str, Verdict]:
     """|q_mu| <= beta_mu + t eta |mu|, with t = T_3 + u and beta_mu = T_3 eta |mu| / 3."""
     T, u, r = sym("T_3"), sym("u"), sym("r")
     gap = always_positive({"4/3 t - (beta + t)": (T + u) / 3 - (T / 3 - r)}, ("T_3", "u"), ("r",))
-    both = (constant_moves(lab) & gap).arguing(OVER_STEPS).proving(MOVES, "beta_mu is T_3 eta |mu| / 3")
+    t, beta, eta, mu = (sym(name) for name in ("t", "beta", "eta", "mu"))
+    told = {
+        "T_3": (("beta", "eta", "mu"), 3 * beta / (eta * mu)),
+        "bound": (("t", "eta", "mu"), Fraction(4, 3) * t * eta * mu),
+    }
+    both = (constant_moves(lab) & gap).by_theorems(COQ / "signals_bounded.v", told)
+    both = both.proving(MOVES, "beta_mu is T_3 eta |mu| / 3")
     return {"queries": both, "keys": both}
 
 
@@ -70,7 +77,10 @@ def _near_start(lab: Laboratory) -> Verdict:
     small = e / (1 + e)
     kept = always_positive({"sign": q - small * q, "above": 2 * q - (q + small * q)}, ("q", "e"))
     ratio = vanishing("T_2^+ eta over sigma_0 n s^(-1/3)", T_2_PLUS * ETA / (SIGMA_0 * N / S ** Fraction(1, 3)))
-    return (constant_moves(lab) & kept & ratio).arguing(OVER_STEPS).proving(MOVES, "on the event of Lemma C.12")
+    start, names = sym("sigma_0") * sym("n") / sym("s") ** Fraction(1, 3), ("sigma_0", "n", "s")
+    told = {"least": (names, start), "share": (("T", "eta", *names), sym("T") * sym("eta") / start)}
+    found = (constant_moves(lab) & kept & ratio).by_theorems(COQ / "near_start.v", told)
+    return found.proving(MOVES, "on the event of Lemma C.12")
 
 
 @book.claim(

@@ -20,7 +20,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import book, signed, weights_of_pair
 from .common_hypotheses import CONDITION, after_stage_one, inside_point, large_noise, longer_noise, taken
-from .common_orders import MOVES, OVER_STEPS, given
+from .common_orders import COQ, MOVES, OVER_STEPS, given
 from .part_d_gradients import constant_moves
 from .part_e_induction import INDUCTION, outwards
 from .part_e_logic import unaligned_query
@@ -162,7 +162,10 @@ def keys_reflected(lab: Laboratory) -> Verdict:
     t = (1 + th) * T + u
     key = T * (1 + e) + th * T * (1 + e) - u * (1 - e)
     bound = always_positive({"bound": (2 * (1 + th) * T - t) + 2 * e * t - key}, ("T", "theta", "u", "e"))
-    return given((constant_moves(lab) & bound).arguing(OVER_STEPS).proving(MOVES), "Remark E.28")
+    flip, time, h = sym("F"), sym("t"), sym("h")
+    told = {"bound": (("F", "t", "h", "e"), (2 * flip - time) * h + 2 * e * time * h)}
+    found = (constant_moves(lab) & bound).by_theorems(COQ / "keys_reflected.v", told)
+    return given(found.proving(MOVES), "Remark E.28")
 
 
 # ---- signs in Stage IV.b -----------------------------------------------------------------------------------------------

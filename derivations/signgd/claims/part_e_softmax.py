@@ -16,6 +16,7 @@ from odesys import (
     always_positive,
     graph,
     identity,
+    num,
     refuted,
     sym,
     undecided,
@@ -27,13 +28,13 @@ from .common_hypotheses import CONDITION, inside_point
 from .common_orders import (
     BETA_MU,
     BETA_XI,
+    COQ,
     ETA,
     HALF,
     LEAST_SIGMA_P,
     M_K,
     MOVES,
     NORMS,
-    OVER_STEPS,
     QUARTER,
     STEP,
     T_3,
@@ -156,9 +157,15 @@ def half_with_logarithm(lab: Laboratory) -> Verdict:
     moves, U, e = constant_moves(lab), sym("U"), sym("e")
     size = always_positive({"2 U - (start + U)": 2 * U - (U + U / (1 + e))}, ("U", "e"))
     start = vanishing("the start of noise over T_3^+ eta sigma_p s", BETA_XI / (T_3 * STEP))
+    names = ("C_2", "log", "sigma_0", "eta", "size", "m")
+    C, logs, sigma, eta, noise, m = (sym(name) for name in names)
+    told = {
+        "T_3_plus": (names[:4], C * graph.sqrt(logs) * sigma / eta),
+        "closeness": (("m", "C_2", "log", "sigma_0", "size"), 4 * C**2 * logs * m * (sigma * noise) ** 2),
+    }
     return (
         (moves & size & start)
-        .arguing(OVER_STEPS)
+        .by_theorems(COQ / "half_with_logarithm.v", told)
         .proving(
             MOVES,
             "up to T_3^+ noise is at most 2 C_2 log(12 m_k/delta)^(1/2) sigma_0 sigma_p s",
@@ -199,7 +206,14 @@ def log_scale(lab: Laboratory) -> Verdict:
 def half_in_stage_two(lab: Laboratory) -> Verdict:
     """Noise is at most beta_xi + T_2 eta sigma_p s = (1 + 50 sqrt2 n) beta_xi."""
     logit = vanishing("m_k n^2 beta_xi^2", M_K * N**2 * BETA_XI**2)
-    return (constant_moves(lab) & logit).arguing(OVER_STEPS).proving(MOVES, NORMS, QUARTER)
+    n, beta, eta, size, m = (sym(name) for name in ("n", "beta", "eta", "size", "m"))
+    moved = 50 * graph.sqrt(num(2)) * n
+    told = {
+        "T_2": (("n", "beta", "eta", "size"), moved * beta / (eta * size)),
+        "closeness": (("m", "n", "beta"), m * (1 + moved) ** 2 * beta**2),
+    }
+    found = (constant_moves(lab) & logit).by_theorems(COQ / "half_in_stage_two.v", told)
+    return found.proving(MOVES, NORMS, QUARTER)
 
 
 @book.claim(
@@ -255,9 +269,17 @@ def loss_at_t4(lab: Laboratory) -> Verdict:
     margin = 4 * (1 + x) ** 2 / (1 + e) + 1
     bound = always_positive({"margin": 4 * (1 + x) ** 2 + 2 - margin}, (), ("x", "e"))
     least = always_positive({"loss": graph.exp(-C)}, ("C",))
+    most, width, eta, size = (sym(name) for name in ("C_3", "m_k", "eta", "size"))
+    told = {
+        "T_4": (
+            ("C_3", "m_k", "eta", "size"),
+            most * graph.call("log", most * size) / graph.sqrt(width) / (eta * size),
+        ),
+        "margin": (("C_3",), 4 * most**2 + 2),
+    }
     return (
         (mean_value_moves(lab) & bound & least)
-        .arguing(OVER_STEPS)
+        .by_theorems(COQ / "loss_at_t4.v", told)
         .proving(
             VALUES,
             NORMS,

@@ -27,6 +27,7 @@ from .common_hypotheses import CONDITION, inside_point, taken
 from .common_orders import (
     BETA_MU,
     BETA_XI,
+    COQ,
     ETA,
     HALF,
     M_V,
@@ -102,9 +103,15 @@ def values_linear(lab: Laboratory) -> dict[str, Verdict]:
     order = always_positive({"upper": 3 * (T + u) - (start + 2 * (T + u))}, ("T_1",), ("u",))
     sharp = always_positive({"upper": 2 * (T + u) - (start + 2 * num(Fraction(81, 100)) * (T + u))}, ("T_1",), ("u",))
     steps = VALUES, "sqrt2 beta_xi m_v^-1/2 is sqrt2/4 times T_1 eta sigma_p s", NORMS
+    b, t, eta, size = (sym(name) for name in ("b", "t", "eta", "size"))
+    told = {
+        "T_1": (("b", "eta", "size"), 4 * b / (eta * size)),
+        "start": (("b",), graph.sqrt(num(2)) * b),
+        "linear": (("t", "eta", "size"), t * eta * size),
+    }
     return {
-        "order": (moves & lower & order).arguing(OVER_STEPS).proving(*steps),
-        "constants 1 and 2": (moves & lower & sharp).arguing(OVER_STEPS).proving(*steps),
+        "order": (moves & lower & order).by_theorems(COQ / "values_grow.v", told).proving(*steps),
+        "constants 1 and 2": (moves & lower & sharp).by_theorems(COQ / "values_grow.v", told).proving(*steps),
     }
 
 
@@ -158,7 +165,10 @@ def signal_negligible(lab: Laboratory) -> Verdict:
     )
     first = vanishing("|v_mu(0)| over v_i at T_1", BETA_MU / (T_1 * STEP * M_V**HALF))
     second = vanishing("|mu| / (sigma_p s)", ETA / STEP)
-    return (moves & bound & first & second).arguing(OVER_STEPS).proving(VALUES)
+    names = ("first", "T", "eta", "mu", "size")
+    begin, time, eta, mu, size = (sym(name) for name in names)
+    told = {"ratio": (names, begin / (time * eta * size) + 2 * mu / size)}
+    return (moves & bound & first & second).by_theorems(COQ / "signal_negligible.v", told).proving(VALUES)
 
 
 @book.claim(
@@ -185,9 +195,15 @@ def noise_stays(lab: Laboratory) -> Verdict:
     bound = always_positive(
         {"4/M of the start": 4 / M * (beta / M + r) - 4 * beta / M**2 / (1 + e)}, ("beta", "M", "e"), ("r",)
     )
+    eta, size = sym("eta"), sym("size")
+    told = {
+        "T_1": (("beta", "M", "eta", "size"), 4 * beta / (M**2 * eta * size)),
+        "least": (("beta", "M"), beta / M),
+        "share": (("M",), 4 / M),
+    }
     return (
         (constant_moves(lab) & bound)
-        .arguing(OVER_STEPS)
+        .by_theorems(COQ / "noise_stays.v", told)
         .proving(
             MOVES,
             "up to T_1 the noise moves by at most T_1 eta |xi_i|_1 <= 4 beta_xi m_v^(-1/2), as |xi_i|_1 <= sigma_p s (C.4)",

@@ -18,7 +18,7 @@ from ..laboratory import Laboratory
 from ..special.toy_network import LABELS, POSITIVE, ROWS, dot
 from .book import EVERY, NUMBERS, at_most, ball, book, on_the_toy, short, signed, tail
 from .common_hypotheses import CONDITION, inside_point
-from .common_orders import BETA_XI, ETA, M_K, OVER_STEPS, T_END, D, N, S, vanishing
+from .common_orders import BETA_XI, COQ, ETA, M_K, T_END, D, N, S, vanishing
 from .part_d_gradients import SIDES, constant_moves
 from .part_d_recursion import mean_value_moves
 
@@ -452,12 +452,14 @@ def rows_after(lab: Laboratory) -> dict[str, Verdict]:
         ("x", "u", "r", "h"),
     )
     moves = mean_value_moves(lab)
+    names = ("beta", "eta", "size")
+    told = {"T_2_prime": (names, graph.sqrt(num(2)) * beta / (sym("eta") * sym("size")))}
     return {
         "positive": (moves & positive)
-        .arguing(OVER_STEPS)
+        .by_theorems(COQ / "rows_after.v", told)
         .proving("2 T_2' eta |xi_i|_1 is at least 2 beta_xi for |xi_i|_1 >= sigma_p s / sqrt2"),
         "larger than the signal": (moves & larger)
-        .arguing(OVER_STEPS)
+        .by_theorems(COQ / "rows_after.v", told)
         .proving("beta_xi >= 2 beta_mu by Lemma C.10, and |mu| is at most an eighth of |xi_i|_1 for large sigma_p s"),
     }
 
