@@ -37,8 +37,6 @@ Monomial = tuple[tuple[int, Exponent], ...]  # atoms by number, in order, with e
 Polynomial = dict[Monomial, Any]  # coefficients are flint.fmpq
 WORK_LIMIT = 400_000  # products of monomials in one normal form
 
-UNIT = 60  # exponentials are powers of exp(x/60), so that nearly all exponents are whole numbers, which are quick
-
 _ONE = flint.fmpq(1)
 
 
@@ -103,7 +101,7 @@ class PartialFractions:
                 return key
             kind, what = key
             if kind in ("exp", "root"):
-                return graph.exp(build({what: _ONE / UNIT})) if kind == "exp" else what
+                return graph.exp(build({what: _ONE})) if kind == "exp" else what
             return build(dict(what)) if kind == "divisor" else graph.call(kind, build(dict(what)))
 
         def build(terms: Polynomial) -> Node:
@@ -131,7 +129,7 @@ class PartialFractions:
             return self(record.through(node.args[0], graph.call))
         argument = self._memo[node.args[0]]
         if node.op == "exp":
-            powers = sorted((self._number(("exp", m)), _exponent(c * UNIT)) for m, c in argument.items())
+            powers = sorted((self._number(("exp", m)), _exponent(c)) for m, c in argument.items())
             return {tuple(powers): _ONE}
         return self._gate(argument) if node.op == "step" else self._atom((node.op, frozenset(argument.items())))
 

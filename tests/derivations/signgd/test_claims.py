@@ -273,6 +273,7 @@ def test_what_holds_by_proof_over_a_measured_lemma_takes_it_for_granted() -> Non
 
 
 GIVEN = {
+    "4.5",
     "E.29",
     "E.34-35",
     "E.33",

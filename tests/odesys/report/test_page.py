@@ -294,7 +294,9 @@ def test_a_wide_formula_is_made_to_fit_on_paper(chromium: Browser, page: Path) -
     chromium.on_paper(page)
     size = chromium.execute_script("""
         document.querySelectorAll("details").forEach((d) => { d.open = true; });
-        const row = document.querySelector(".claim .formula math > mrow");
+        const math = document.querySelector(".claim .formula math");
+        math.innerHTML = "<mrow>" + math.innerHTML + "</mrow>";
+        const row = math.firstElementChild;
         for (let k = 0; k < 40 && row.getBoundingClientRect().width < 1000; k += 1) row.innerHTML += row.innerHTML;
         return parseFloat(getComputedStyle(row).fontSize)""")
     assert chromium.execute_script(STICKING_OUT)
