@@ -44,7 +44,7 @@ from .common_runs import (
 
 SMALL = replace(MAIN, xi=1e-4)
 SEEDS = 20
-PILOT = tuple(range(100_000, 100_020))  # starts that limits were set on
+PILOT = tuple(range(100_000, 100_020))  # starts on which limits set before were tried; no verdict is judged on them
 STEP_SIZES = (0.018, 0.4, 7)  # ends and number; a new draw still covers a decade
 BATCH = 2_000_000  # of a witness: copies of both samples, which make the same step as one of each
 #: values at the start of numbers that do not begin at zero; attention of a label-relevant query at the fractions of `MAIN`

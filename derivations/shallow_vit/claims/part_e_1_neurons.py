@@ -57,7 +57,7 @@ def lucky_neurons(lab: Laboratory) -> Verdict:
     return near_symmetric(lab, "d1", "d2")
 
 
-#: set after runs from these starts, in which up to four percent of these neurons were switched off
+#: set after runs from other starts; from those of `PILOT` up to four percent of these neurons were switched off
 SHARE = 0.95
 ALMOST = r"\xi=\tfrac1{\sqrt m},\ a_{(l)}=a:\ \text{for at least 95 percent of }a_i>0\text{ in }\mathcal W,\ a_i<0\text{ in }\mathcal U"
 ACTIVE = r":\ \mathbb 1[W_{O(i,\cdot)}^{(t)}V_l^n(t)>0]=1\text{ at every step}"
