@@ -1,5 +1,5 @@
 """What a theorist writes down: words, samples, heads, losses, and families of them for every K.
 
 Nouns: `Dictionary`, `Distribution`, `Head`, `Family`.
-May import: `odesys.expr`, `odesys.exact`.
+May import: `odesys.verdicts`, `odesys.expr`, `odesys.exact`.
 """

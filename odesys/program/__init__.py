@@ -2,5 +2,5 @@
 
 Nouns: `Words`, `Space`, `Units` (what indices are), `Expr` (what is written), `Data`, `Program` (loss and paths read),
 `AttentionModel` (heads given by their parts, as one program).
-May import: `odesys.expr`, `odesys.exact`, `odesys.jit`, `odesys.model`.
+May import: `odesys.verdicts`, `odesys.expr`, `odesys.exact`, `odesys.jit`, `odesys.model`.
 """

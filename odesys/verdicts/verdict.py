@@ -1,190 +1,39 @@
-"""Verdict: does a statement hold as printed, on what evidence, where that was seen, and what holds instead.
+"""The verdict: the answer for one statement taken literally, what it carries, and how two of them combine.
 
-`as_stated` and `evidence` are kept apart, so that a plot never passes for a proof; `fails` carries a witness that can
-be substituted by hand, `undecided` its residual, `untested` the reason why nothing can be said. What a book under the
-verdict rule may do with a verdict is in `odesys.papers.rule`.
-
->>> measured(True).as_stated == HOLDS, refuted({"x": "1"}).as_stated == FAILS
-(True, True)
->>> undecided("x is left").as_stated == UNDECIDED, untested("m must be huge").as_stated == UNTESTED
-(True, True)
+>>> both = Verdict(HOLDS, Evidence.PROOF) & Verdict(UNDECIDED, Evidence.MEASUREMENT, residual="x is left")
+>>> both.as_stated, str(both.evidence)
+('undecided', 'measurement')
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from . import stated as statements
-from .shortening import shortened
-
-HOLDS, FAILS, UNDECIDED, UNTESTED = ANSWERS = ("holds", "fails", "undecided", "untested")
-FAULTS = ("misprint", "constant", "proof", "false")  # from the mildest to the severest
-INSIDE, APPROACHED, OUTSIDE = WHERE = ("inside", "approached", "outside")
-EVERY = "every"  # of a size: the proof is for all its values
-
-Point = Mapping[str, Any]  # a number per name; a pair (low, high) in place of a number makes it a box
-
-
-class Evidence(IntEnum):
-    """How strongly something was checked; combining never raises it.
-
-    Examples
-    --------
-    >>> str(min(Evidence.PROOF, Evidence.MEASUREMENT))
-    'measurement'
-    """
-
-    MEASUREMENT = 1  # floats, or exact arithmetic at sampled points: tolerance, margin, sweep, seeds in the verdict
-    CERTIFICATE = 2  # exhaustive, or outward-rounded arithmetic over the whole region; also an instance, exactly
-    PROOF = 3  # residual reduced to zero by exact, named rewriting
-
-    def __str__(self) -> str:
-        return self.name.lower()
-
-
-# ---- what a verdict carries ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Witness:
-    """Where a statement fails: a sentence that anyone can check by hand, and the point it speaks of.
-
-    Parameters
-    ----------
-    sentence : str
-        Anyone can check it by hand.
-    point : Point
-        What it speaks of.
-
-    Examples
-    --------
-    >>> Witness("at t = 1 the left side is 0.031 and the right side 0.008", {"t": 1}).point
-    {'t': 1}
-    """
-
-    sentence: str
-    point: Point
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """A limit and the reason it had before the run; a calibrated one names the seeds or points it was set on.
-
-    >>> Tolerance(1e-6, "ten times the tolerance of the solver").calibrated_on
-    ()
-    """
-
-    value: Any
-    because: str
-    calibrated_on: tuple[Any, ...] = ()
-    beside: tuple[Tolerance, ...] = ()  # limits of the other checks that a verdict is made of
-
-    def __and__(self, other: Tolerance) -> Tolerance:
-        """The first one speaks; each other limit is kept beside it, once."""
-        known = dict.fromkeys(map(repr, (replace(self, beside=()), *self.beside)))
-        more = [each for each in (replace(other, beside=()), *other.beside) if repr(each) not in known]
-        return replace(self, beside=(*self.beside, *more))
-
-    def as_json(self) -> dict[str, Any]:
-        """The documented fields."""
-        own = {"value": self.value, "because": self.because, "calibrated": bool(self.calibrated_on)}
-        return own | ({"beside": [each.as_json() for each in self.beside]} if self.beside else {})
-
-
-@dataclass(frozen=True)
-class Seeds:
-    """Seeds used; where each passes or not, how many passed, and the exact 99.9 percent interval of the probability.
-
-    >>> Seeds((0, 1, 2), passed=3, low=0.08, high=1.0).count
-    3
-    """
-
-    used: tuple[int, ...]
-    passed: int | None = None
-    low: float | None = None
-    high: float | None = None
-    beside: tuple[int, ...] = ()  # those of other parts, which a limit may not have been calibrated on either
-
-    @property
-    def count(self) -> int:
-        """Number of seeds."""
-        return len(self.used)
-
-    def as_json(self) -> dict[str, Any]:
-        """The documented fields."""
-        return {"count": self.count, "passed": self.passed, "low": self.low, "high": self.high}
-
-    def __and__(self, other: Seeds) -> Seeds:
-        """The part of lower probability speaks; the seeds of the other one are kept beside it."""
-        first, second = sorted((self, other), key=lambda seeds: 2.0 if seeds.low is None else seeds.low)
-        return replace(first, beside=tuple(dict.fromkeys((*first.beside, *second.used, *second.beside))))
-
-
-@dataclass(frozen=True)
-class Shortfall:
-    """How far a hypothesis is from holding: its slack, and the factor between its two sides where both are positive.
-
-    >>> Shortfall(0.75, 4.0).factor, Shortfall(0.75).factor
-    (4.0, None)
-    """
-
-    by: float
-    factor: float | None = None
-
-    def as_json(self) -> dict[str, float | None]:
-        """The documented fields; no factor where none would help."""
-        return {"by": self.by, "factor": self.factor if self.factor is None or isfinite(self.factor) else None}
-
-
-@dataclass(frozen=True)
-class Regime:
-    """Where the hypotheses were met: inside, approached along a path, or outside; what is violated, and by how much.
-
-    `of` says inside of what, where that is less than all that the paper supposes, as for its experiments.
-
-    >>> Regime("approached", {"m is large": Shortfall(0.2)}).where
-    'approached'
-    """
-
-    where: str = INSIDE
-    violated: Mapping[str, Shortfall] = field(default_factory=dict)
-    of: str = ""
-
-    def __post_init__(self) -> None:
-        if self.where not in WHERE:
-            raise ValueError(f"a regime is {', '.join(WHERE)}, not {self.where!r}")
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What was proved: the steps, how many residuals were reduced to zero, for which sizes, and what was assumed.
-
-    `sizes` has for a size such as K the word ``every``, or the number the proof is about: then it is one instance.
-    `assumed` has the hypotheses that were used, such as ``omega > 0``.
-
-    >>> Proof(("named rewriting",), 80, {"K": "2"}).sizes
-    {'K': '2'}
-    """
-
-    steps: tuple[str, ...] = ()
-    residuals: int = 0
-    sizes: Mapping[str, str] = field(default_factory=dict)
-    assumed: tuple[str, ...] = ()
-
-    def __and__(self, other: Proof) -> Proof:
-        steps = tuple(dict.fromkeys((*self.steps, *other.steps)))
-        assumed = tuple(dict.fromkeys((*self.assumed, *other.assumed)))
-        sizes = {}
-        for name in dict.fromkeys((*self.sizes, *other.sizes)):
-            known = [proof.sizes[name] for proof in (self, other) if name in proof.sizes]
-            sizes[name] = ", ".join(dict.fromkeys(size for size in known if size != EVERY)) or EVERY
-        return Proof(steps, self.residuals + other.residuals, sizes, assumed)
+from .. import stated as statements
+from ..shortening import shortened
+from .parts import (
+    ANSWERS,
+    APPROACHED,
+    EVERY,
+    FAILS,
+    FAULTS,
+    HOLDS,
+    UNDECIDED,
+    UNTESTED,
+    WHERE,
+    Evidence,
+    Point,
+    Proof,
+    Regime,
+    Seeds,
+    Shortfall,
+    Tolerance,
+    Witness,
+)
 
 
 @dataclass(frozen=True)
@@ -216,9 +65,6 @@ class Corrected:
             "tolerance": self.verdict.tolerance and self.verdict.tolerance.as_json(),
             "why": self.why,
         }
-
-
-# ---- the verdict -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,6 +110,7 @@ class Verdict:
 
     Examples
     --------
+    >>> from odesys import measured, proved
     >>> both = proved() & measured(True, loss=0.01)
     >>> both.as_stated, str(both.evidence), both.details
     ('holds', 'measurement', {'loss': 0.01})
@@ -309,7 +156,7 @@ class Verdict:
         return shortened(f"<Verdict: {self.as_stated}, {self.evidence}{fault}{why if why != ': ' else ''}>")
 
     def _repr_html_(self) -> str:
-        from .report.cards import verdict_card
+        from ..report.cards import verdict_card
 
         return verdict_card(self)
 
@@ -400,6 +247,7 @@ class Verdict:
     def averaging(self, seeds: Iterable[int]) -> Verdict:
         """The same verdict, about means (or the largest, or the smallest) over these seeds.
 
+        >>> from odesys import measured
         >>> measured(True, mean=0.3).averaging(range(20)).seeds.count
         20
         """
@@ -486,6 +334,7 @@ class Verdict:
 
         Examples
         --------
+        >>> from odesys import decided
         >>> decided(2 < 3, {}).stating({"two and three": (2, "<", 3)}).as_stated
         'holds'
         """
@@ -498,6 +347,7 @@ class Verdict:
     def arguing(self, why: str) -> Verdict:
         """The same verdict, which goes from what it states to its answer in words: an export of proofs says so.
 
+        >>> from odesys import refuted
         >>> refuted({"x": "1"}).arguing("argues in words from a bound").as_stated
         'fails'
         """
@@ -530,6 +380,7 @@ class Verdict:
 
         Examples
         --------
+        >>> from odesys import decided
         >>> decided(2 < 3, {}).by_theorems(Path("order.v"), {"three": ((), 3)}).as_stated
         'holds'
         """
@@ -560,19 +411,8 @@ class Verdict:
             "scope": {name: [_number(value) for value in values] for name, values in self.scope.items()},
             "tolerance": self.tolerance and self.tolerance.as_json(),
             "seeds": self.seeds and self.seeds.as_json(),
-            "regime": self.regime
-            and {
-                "where": self.regime.where,
-                "violated": [{"name": name} | left.as_json() for name, left in self.regime.violated.items()],
-            }
-            | ({"of": self.regime.of} if self.regime.of else {}),
-            "proof": self.proof
-            and {
-                "steps": list(self.proof.steps),
-                "residuals": self.proof.residuals,
-                "sizes": dict(self.proof.sizes),
-                "assumed": list(self.proof.assumed),
-            },
+            "regime": self.regime and self.regime.as_json(),
+            "proof": self.proof and self.proof.as_json(),
             "details": {name: _plain(value) for name, value in self.details.items()},
         }
 
@@ -644,183 +484,3 @@ def without_statements(verdict: Verdict) -> Verdict:
     fixed = verdict.corrected and replace(verdict.corrected, verdict=without_statements(verdict.corrected.verdict))
     with statements.recorded(False):
         return replace(verdict, parts=parts, corrected=fixed, stated=())
-
-
-# ---- making verdicts -------------------------------------------------------------------------------------------------
-
-
-def proved(**details: Any) -> Verdict:
-    """Holds, by exact rewriting.
-
-    Parameters
-    ----------
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> verdict = proved(method="expansion")
-    >>> verdict.as_stated, str(verdict.evidence)
-    ('holds', 'proof')
-    """
-    return Verdict(HOLDS, Evidence.PROOF, details=details)
-
-
-def certified(**details: Any) -> Verdict:
-    """Holds, exhaustively or with outward rounding over the whole region.
-
-    Parameters
-    ----------
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> verdict = certified(enumerated="24 permutations").at({"omega": (0, 1)})
-    >>> verdict.as_stated, str(verdict.evidence), verdict.scope
-    ('holds', 'certificate', {'omega': [0, 1]})
-    """
-    return Verdict(HOLDS, Evidence.CERTIFICATE, details=details)
-
-
-def measured(holds: bool, witness: Any = None, **details: Any) -> Verdict:
-    """The outcome of a floating-point check: never more than a measurement.
-
-    Parameters
-    ----------
-    holds : bool
-        The outcome.
-    witness : Any, optional
-        Where it fails, if it does.
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> measured(0.51 < 0.5, loss=0.51).witness
-    {'loss': 0.51}
-    """
-    if holds:
-        return Verdict(HOLDS, Evidence.MEASUREMENT, details=details)
-    return Verdict(FAILS, Evidence.MEASUREMENT, witness=witness if witness is not None else details, details=details)
-
-
-def decided(holds: bool, witness: Any, evidence: Evidence = Evidence.PROOF, /, **details: Any) -> Verdict:
-    """The outcome of an exact check: it holds, with its details, or fails by the witness, on the same evidence.
-
-    Parameters
-    ----------
-    holds : bool
-        The outcome.
-    witness : Any
-        Where it fails, if it does.
-    evidence : Evidence, optional
-        Of the check.
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> decided(1 + 1 == 3, {"1 + 1": 2}).witness
-    {'1 + 1': 2}
-    """
-    return Verdict(HOLDS, evidence, details=details) if holds else refuted(witness, evidence)
-
-
-def refuted(witness: Any, evidence: Evidence = Evidence.PROOF, **details: Any) -> Verdict:
-    """Fails, with a witness; one that is a `Witness` brings its point along.
-
-    Parameters
-    ----------
-    witness : Any
-        Where it fails.
-    evidence : Evidence, optional
-        Of the check.
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> verdict = refuted({"x": "1/2", "residual": "3/4"})
-    >>> verdict.as_stated, verdict.witness["x"]
-    ('fails', '1/2')
-    """
-    points = (witness.point,) if isinstance(witness, Witness) else ()
-    return Verdict(FAILS, evidence, witness=witness, details=details, points=points)
-
-
-def undecided(residual: str, evidence: Evidence = Evidence.MEASUREMENT, **details: Any) -> Verdict:
-    """Not decided: what is left over, as text.
-
-    Parameters
-    ----------
-    residual : str
-        What is left over.
-    evidence : Evidence, optional
-        Of what was tried.
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> undecided("x**2 - y**2 is left").residual
-    'x**2 - y**2 is left'
-    """
-    return Verdict(UNDECIDED, evidence, residual=residual, details=details)
-
-
-def untested(why: str, violated: Mapping[str, Shortfall] | None = None, **details: Any) -> Verdict:
-    """Nothing can be said here: no point inside the hypotheses is within reach, and no path leads there.
-
-    Parameters
-    ----------
-    why : str
-        The reason.
-    violated : Mapping[str, Shortfall], optional
-        By hypothesis, how far it is from holding.
-    **details : Any
-        Numbers to keep beside it.
-
-    Returns
-    -------
-    Verdict
-        The verdict.
-
-    Examples
-    --------
-    >>> untested("m must exceed 10^9").regime.where
-    'outside'
-    """
-    return Verdict(
-        UNTESTED, Evidence.MEASUREMENT, residual=why, details=details, regime=Regime(OUTSIDE, violated or {})
-    )
