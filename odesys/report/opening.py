@@ -314,21 +314,22 @@ def changes(content: Content) -> list[Change]:
     """Slips of the paper, severest first; the card of a claim stands under its severest one."""
     entries, placed = {entry.claim.id: entry for entry in claim_entries(content)}, set[str]()
     found = []
-    for fault, by_cause in causes(content.outcomes).items():
+    for by_cause in causes(content.outcomes).values():
         for cause, outcomes in by_cause.items():
-            found.append(_change(cause, fault, outcomes, placed, entries))
+            found.append(_change(cause, outcomes, placed, entries))
             placed |= {o.claim.id for o in outcomes}
+    found.sort(key=lambda change: FAULTS.index(change.fault), reverse=True)
     other = [e for e in entries.values() if e.claim.scored and e.word == FAILS and e.claim.id not in placed]
     return found + [Change(entry.claim.id, "", (entry,), _pieces(entry)) for entry in other]
 
 
-def _change(
-    cause: str, fault: str, outcomes: Sequence[Outcome], placed: set[str], entries: dict[str, ClaimEntry]
-) -> Change:
-    shown = tuple(entries[o.claim.id] for o in outcomes if o.claim.id not in placed)
-    if not shown:
-        again = tuple(entries[o.claim.id] for o in outcomes)
-        return Change(cause, fault, again, second=say_answer(outcomes[0].verdict))
+def _change(cause: str, outcomes: Sequence[Outcome], placed: set[str], entries: dict[str, ClaimEntry]) -> Change:
+    """Under the severest fault of the displays that are shown here."""
+    new = [o for o in outcomes if o.claim.id not in placed]
+    fault = max((o.verdict.fault for o in new or outcomes), key=FAULTS.index)
+    shown = tuple(entries[o.claim.id] for o in new or outcomes)
+    if not new:
+        return Change(cause, fault, shown, second=say_answer(outcomes[0].verdict))
     return Change(cause, fault, shown, _pieces(shown[0]))
 
 

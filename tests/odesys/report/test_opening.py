@@ -13,7 +13,7 @@ from odesys.report import html
 from odesys.report.claim_entry import ClaimEntry, anchor, claim_entries
 from odesys.report.content import Content, SystemPart
 from odesys.report.opening import FAULT_NAMES, _change, changes, counted, headline, numbers, theorems, verdict_bar
-from odesys.verdicts import FAILS, proved
+from odesys.verdicts import FAILS, FAULTS, proved
 from tests.report_pages import stand_in, toy
 
 MakeContent = Callable[..., Content]
@@ -130,5 +130,21 @@ def test_the_pieces_of_a_change_stand_in_the_claim_that_they_are_shown_with(tmp_
     long = " + ".join(f"x_{k} y^{k}" for k in range(30))
     made = [misprinted(first, long, long.replace("x", "z")), misprinted(other, "w = v_k", "w = c_k")]
     entries, outcomes = {entry.claim.id: entry for entry, _ in made}, [outcome for _, outcome in made]
-    both, alone = (_change("slip", "misprint", some, set(), entries) for some in (outcomes, outcomes[1:]))
+    both, alone = (_change("slip", some, set(), entries) for some in (outcomes, outcomes[1:]))
     assert len(both.entries) == 2 and both.pieces is None and alone.pieces == ("v_k", "c_k")
+
+
+def test_a_change_has_the_severest_fault_of_the_displays_that_it_shows(tmp_path: Path) -> None:
+    first, other = (c.first for c in changes(stand_in(registry.find_paper("two_mixture"), tmp_path))[:2])
+    outcomes = []
+    for entry, fault in ((first, "false"), (other, "misprint")):
+        assert entry.verdict is not None and entry.outcome is not None
+        outcomes.append(replace(entry.outcome, verdict=replace(entry.verdict, fault=fault)))
+    entries = {entry.claim.id: entry for entry in (first, other)}
+    assert _change("slip", outcomes, set(), entries).fault == "false"
+    assert _change("slip", outcomes, {first.claim.id}, entries).fault == "misprint"
+
+
+def test_changes_stand_severest_first(tmp_path: Path) -> None:
+    faults = [FAULTS.index(c.fault) for c in changes(stand_in(registry.find_paper("two_mixture"), tmp_path)) if c.fault]
+    assert faults == sorted(faults, reverse=True) and len(set(faults)) > 1
