@@ -43,6 +43,7 @@ FAMILIES = (
 
 NOISES = (0.08, 0.0)  # tokens beyond tau = 0.3 are drawn anew
 
+MISSED = 0.001  # what 99.9 percent leaves
 MANY_STARTS = 160  # where errors change a time by a few percent, and starts by ten
 
 
@@ -63,36 +64,48 @@ def mean_times(lab: Laboratory, cases: Sequence[Case], count: int = SEEDS) -> Me
     )
 
 
-def mean_ratios(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the 99.9 percent intervals of the mean ratio (of logarithms) of each row and the next, column by column."""
+def mean_ratios(values: np.ndarray, looks: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of intervals of the mean ratio (of logarithms) of each row and the next, column by column.
+
+    One in a thousand misses, or all `looks` at growing numbers of columns together: each gets an equal part of that.
+    """
     change = np.diff(np.log(values), axis=0)
     count = change.shape[1]
-    reach = float(stats.t.ppf(0.9995, count - 1)) * change.std(axis=1, ddof=1) / np.sqrt(count)
+    reach = float(stats.t.ppf(1 - MISSED / (2 * looks), count - 1)) * change.std(axis=1, ddof=1) / np.sqrt(count)
     return np.exp(change.mean(axis=1) - reach), np.exp(change.mean(axis=1) + reach)
 
 
-def falling(seen: Measurement, what: str) -> Verdict:
-    """Whether means fall from each point to the next: 99.9 percent intervals of the mean change of logarithms, start by start."""
-    low, high = mean_ratios(seen.values)
-    shown = {"means": rounded(seen.means, 4), "ratio, 99.9 percent": rounded(np.column_stack([low, high]), 3)}
+def falling(seen: Measurement, what: str, looks: int = 1) -> Verdict:
+    """Whether means fall from each point to the next: intervals of the mean change of logarithms, start by start.
+
+    They are 99.9 percent intervals, for all `looks` together.
+    """
+    low, high = mean_ratios(seen.values, looks)
+    named = "99.9 percent" if looks == 1 else f"99.9 percent over {looks} looks"
+    shown = {"means": rounded(seen.means, 4), f"ratio, {named}": rounded(np.column_stack([low, high]), 3)}
     ratio = Measurement(what, seen.points[1:], high if (high < 1).all() or not (low > 1).any() else low)
     if (low > 1).any() or (high < 1).all():
         found = ratio.between(
-            0, float(np.nextafter(1.0, 0.0)), "the printed direction, by the end of a 99.9 percent interval"
+            0, float(np.nextafter(1.0, 0.0)), f"the printed direction, by the end of an interval of {named}"
         )
         return found.adding(**shown).averaging(seen.seeds).at(*seen.points)
     said = ", ".join(f"{a:.3f} .. {b:.3f}" for a, b in zip(low, high, strict=True))
-    return undecided(f"{what} is in {said}, 99.9 percent intervals of {len(seen.seeds)} starts", **shown).at(
-        *seen.points
-    )
+    return undecided(f"{what} is in {said}, {named}, from {len(seen.seeds)} starts", **shown).at(*seen.points)
 
 
 def falling_at_last(measure: Callable[[int], Measurement], what: str, count: int, most: int) -> Verdict:
-    """`falling` over `count` starts, doubled while the interval does not decide and there are not yet `most`."""
-    found = falling(measure(count), what)
-    while found.as_stated == UNDECIDED and 2 * count <= most:
-        count *= 2
-        found = falling(measure(count), what)
+    """`falling` over `count` starts, doubled while the interval does not decide and there are not yet `most`.
+
+    How often is looked at most is known before the first look, and the error is spent evenly over the looks.
+    """
+    counts = [count]
+    while 2 * counts[-1] <= most:
+        counts.append(2 * counts[-1])
+    found = falling(measure(count), what, len(counts))
+    for more in counts[1:]:
+        if found.as_stated != UNDECIDED:
+            break
+        found = falling(measure(more), what, len(counts))
     return found
 
 
