@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from odesys import Progress, new_figure, run_cells, save_figure, silent, unfinished_cells
+from odesys import Images, Progress, new_figure, run_cells, save_figure, silent, unfinished_cells
 
 from ..setting import Case
 from ..special import bounds, class_network, image_tokens, network, observables, sparsify, symmetric_runs
-from .sizes import FULL, QUICK, Size
+from .sizes import FULL, QUICK, Size, say_size
 
 ATTENTION = Case(L=40, N=8, sigma=0.1, delta=0.2, alpha_s=0.5, alpha_c=0.05, m=100, noise=0.01, eta=0.2)
 KINDS = {
@@ -98,7 +98,14 @@ def figure_5(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
             _removal_panel(ax, table, title)
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
+        say_size(fig, size, size.removal, size.removals, _removal_sizes(size.removal))
         return save_figure(fig, folder, f"5{size.suffix}")
+
+
+def _removal_sizes(case: Case) -> str:
+    return (
+        rf"$N = {case.N}$, $L = {case.L}$, $\sigma = {case.sigma}$, $\delta = {case.delta}$ ($m = 1000$ in the paper)"
+    )
 
 
 def _removal_panel(ax: Any, table: Mapping[str, np.ndarray], title: str) -> None:
@@ -109,6 +116,12 @@ def _removal_panel(ax: Any, table: Mapping[str, np.ndarray], title: str) -> None
     ax.set(xlabel="fraction of removed tokens", title=title, xticks=FRACTIONS)
 
 
+def pictures(pixels: np.ndarray, y: np.ndarray, cell: tuple[int, float, float, int, Case]) -> float:
+    """Test accuracy after training on N of these images."""
+    N, correlation, share, seed, case = cell
+    return image_tokens.accuracy(Images(pixels, y, ""), N, correlation, share, seed, case)
+
+
 def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK, data: Path | None = None) -> list[Path]:
     """Images in a background that is removed step by step: accuracy for two N, and with a spurious background.
 
@@ -117,18 +130,16 @@ def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK, data
     images = image_tokens.synthetic_images() if data is None else image_tokens.own_images(data)
     most = min(size.images.N, len(images.y) // 2)
     curves = {f"$N = {N}$": (N, 0.5) for N in (most // 4, most)} | {"background 90 to 10": (most, 0.9)}
-    table = {
-        name: np.array(
-            [
-                [
-                    image_tokens.accuracy(images, N, correlation, share, seed, size.images)
-                    for seed in range(size.removals)
-                ]
-                for share in _told(size.shares, progress, (k + 1) / len(curves))
-            ]
-        )
-        for k, (name, (N, correlation)) in enumerate(curves.items())
-    }
+    cells = [
+        (N, correlation, share, seed, size.images)
+        for N, correlation in curves.values()
+        for share in size.shares
+        for seed in range(size.pictures)
+    ]
+    with unfinished_cells(f"shallow_vit 6{size.suffix}", size.keep) as store:
+        learn = partial(pictures, image_tokens.small(images.pixels), images.y)
+        found = run_cells(learn, cells, progress, size.workers, store, "images")
+    table = dict(zip(curves, np.reshape(found, (len(curves), len(size.shares), size.pictures)), strict=True))
     fig, axes = new_figure(1, 3, (15, 4.2))
     shown = image_tokens.framed(images, 1.0, np.random.default_rng(0))
     axes[0].imshow(np.hstack([shown[np.flatnonzero(images.y == label)[0]] for label in (1, -1)]), cmap="gray")
@@ -143,12 +154,9 @@ def figure_6(folder: Path, progress: Progress = silent, size: Size = QUICK, data
         ax.legend(fontsize=8)
     axes[1].set_title("both backgrounds equally often")
     axes[2].set_title("a background that goes with the label")
+    about = f"$L = {size.images.L}$ patches, {size.images.steps} steps, one layer (five, with four heads, in the paper)"
+    say_size(fig, size, size.images, size.pictures, about)
     return save_figure(fig, folder, f"6{size.suffix}")
-
-
-def _told(shares: Sequence[float], progress: Progress, done: float) -> Sequence[float]:
-    progress("images", done)
-    return shares
 
 
 MANY = (10, 15, 20)
@@ -212,6 +220,7 @@ def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
             )
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
+        say_size(fig, size, replace(case, M=max(size.patterns)), size.removals, _removal_sizes(size.removal))
         return save_figure(fig, folder, f"8{size.suffix}")
 
 

@@ -29,8 +29,9 @@ from odesys import (
 
 from ..setting import Case
 from ..special import bounds, training_sweeps
-from .sizes import FULL, QUICK, Size
+from .sizes import FULL, QUICK, Size, say_size
 
+NOISELESS = "tokens without noise ($c_0 = 0.01$ in the paper)"
 ALPHA, GAP = r"\alpha_*", r"(\alpha_*-\alpha_\#)"
 
 
@@ -86,6 +87,8 @@ def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, po
         _threshold_panel(axes[1], losses, power, size)
         if frozen:
             _loss_panel(axes[2], loss_sweeps)
+        said = rf"$\sigma = {size.map.sigma}$, $\delta = {size.map.delta}$"
+        say_size(fig, size, size.map, size.trials, said, NOISELESS, _scatter(size.map))
         return save_figure(fig, folder, name)
 
 
@@ -93,6 +96,10 @@ def alpha_cases(frozen: int, size: Size = QUICK) -> list[Case]:
     """alpha_* at a fixed alpha_# and N: what the loss owes to alpha_* alone."""
     base = replace(size.map, jitter=0.03, alpha_c=0.04, N=32, frozen=frozen)
     return [replace(base, alpha_s=a) for a in (0.15, 0.2, 0.3, 0.4)]
+
+
+def _scatter(case: Case) -> str:
+    return rf"fractions $\alpha_*$ scatter by {case.jitter:g} (not in the paper)"
 
 
 def _map(fig: Any, ax: Any, x: np.ndarray, sizes: np.ndarray, share: np.ndarray) -> None:
@@ -203,6 +210,8 @@ def figure_1b(folder: Path, progress: Progress = silent, size: Size = QUICK) -> 
         )
         for ax in axes[1:]:
             ax.legend(fontsize=8, loc="lower left")
+        said = rf"map: $\delta = {size.map.delta}$, {_scatter(size.map)}"
+        say_size(fig, size, cases[0][0], size.trials, said, NOISELESS, rf"right: $m = {base.m}$, $\eta = {base.eta}$")
         return save_figure(fig, folder, f"1b{size.suffix}")
 
 
@@ -211,11 +220,17 @@ def figure_2(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
     base = replace(size.times, sigma=0.1, delta=0.4, m_a=10, m_b=10)
     with unfinished_cells(f"shallow_vit 2{size.suffix}", size.keep) as store:
         found = {
-            key: training_sweeps.stopping_times(training_sweeps.scheme(key, base), 3, progress, size.workers, store)
+            key: training_sweeps.stopping_times(
+                training_sweeps.scheme(key, base), size.runs, progress, size.workers, store
+            )
             for key in training_sweeps.SCHEMES
         }
         steps = training_sweeps.stopping_times(
-            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in size.etas], 3, progress, size.workers, store
+            [replace(base, eta=eta, alpha_s=0.5, alpha_c=0.05) for eta in size.etas],
+            size.runs,
+            progress,
+            size.workers,
+            store,
         )
         fig, axes = new_figure(1, 3, (16.5, 4.4))
         for k, (key, sweep) in enumerate(found.items()):
@@ -246,6 +261,7 @@ def figure_2(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
         _eta_panel(axes[2], steps, size.etas)
         for ax in axes:
             ax.legend(fontsize=8)
+        say_size(fig, size, base, size.runs, NOISELESS)
         return save_figure(fig, folder, f"2{size.suffix}")
 
 

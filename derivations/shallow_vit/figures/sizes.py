@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..setting import Case
 from ..special import image_tokens, sparsify, training_sweeps
 
-_MAP = Case(m=1000, eta=0.2, xi=0.01, jitter=0.02, m_a=6, m_b=6, steps=3000)
+_MAP = Case(m=1000, eta=0.4, xi=0.01, sigma=0.1, delta=0.2, jitter=0.02, steps=3000)
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class Size:
     times: Case  # stopping times
     etas: tuple[float, ...]
     removal: Case
-    removals: int  # trials of it
+    runs: int  # trials of a stopping time
+    removals: int  # trials of a removal
+    pictures: int  # trials of figure 6
     patterns: tuple[int, ...]  # M of figure 8
     images: Case  # figure 6
     shares: tuple[float, ...]  # of the background that is removed
@@ -37,7 +40,7 @@ QUICK = Size(
     5,
     1e-3,
     replace(
-        _MAP, M=3, m=60, eta=0.4, xi=60**-0.5, m_a=4, m_b=4
+        _MAP, M=3, m=60, xi=60**-0.5, sigma=0.0, delta=0.0, m_a=4, m_b=4
     ),  # the fewest patterns, so that (7) asks for few neurons
     (0.48, 0.45, 0.42, 0.39, 0.36, 0.33),
     (4, 8, 16, 32, 64, 128),
@@ -45,6 +48,8 @@ QUICK = Size(
     replace(training_sweeps.BASE, m=100, eta=0.4),
     (0.4, 0.2, 0.1, 0.05),
     replace(sparsify.EXPERIMENT, N=20, m=40, L=20, alpha_c=0.1),
+    3,
+    3,
     3,
     (10, 15, 20),
     image_tokens.CASE,
@@ -62,9 +67,20 @@ FULL = Size(
     (0.4, 0.2, 0.1, 0.05, 0.025),
     replace(sparsify.EXPERIMENT, N=80),
     20,
+    20,
+    10,
     (10, 15, 20),
-    replace(image_tokens.CASE, N=400, m=200, steps=300),
+    replace(image_tokens.CASE, N=200, m=100, steps=100),
     (0.0, 0.25, 0.5, 0.75, 1.0),
     workers=2,
     keep=True,
 )
+
+
+def say_size(fig: Any, size: Size, case: Case, trials: int, *more: str) -> None:
+    """Below a figure near the paper's size: how large it is, and what is not as printed."""
+    if not size.suffix:
+        return
+    numbers = {"M": case.M, "m": case.m, "m_a = m_b": case.m_a, r"\xi": f"{case.xi:.3g}", r"\eta": case.eta}
+    said = ", ".join(f"${name} = {value}$" for name, value in numbers.items())
+    fig.supxlabel("; ".join((said, *more, f"{trials} trials")), fontsize=8, color="0.35")
