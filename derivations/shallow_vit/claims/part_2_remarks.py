@@ -267,7 +267,7 @@ def token_steps(lab: Laboratory, case: Case, seeds: tuple[int, ...]) -> np.ndarr
     parts=["sigma", "delta", "samples"],
     hypotheses=SHARED,
     statement=r"\text{smaller }\sigma,\delta\text{ reduce }N\text{ and speed up the convergence}",
-    reading="N of (11), which has no delta; eta T of 160 starts with and without errors, at two pairs of fractions; four times 640 other starts left delta open",
+    reading="N of (11), which has no delta; eta T of 160 starts with and without errors, at two pairs of fractions",
 )
 def errors_of_initial_model(lab: Laboratory) -> dict[str, Verdict]:
     """Sizes whose errors after rescaling are still below 1/M and 1/2; neither (10) nor (11) contains delta."""

@@ -466,6 +466,7 @@ def pruning_and_confusion(lab: Laboratory) -> Verdict:
     t = tables(lab.toy())
     token = [[t.softmax(n, j, 2) / sym(COUNTS[n][j]) for j in range(2)] for n in range(2)]  # third pattern: nuisance
     odds = token[0][0] / token[0][1] * (token[1][1] / token[1][0])  # label-relevant over confusion, + times - sample
+    seen = seen.adding(fractions="set after runs from other starts, at alpha_# = 0.4 and 0.3")
     return seen & identity({"product of the odds": odds - 1}, positive=POSITIVE).proving(
         "in both classes together the odds of a label-relevant against a confusion token multiply to 1: one of both is at most 1"
     )

@@ -255,7 +255,7 @@ def figure_2(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
         )
         axes[1].loglog(line, constant * line, "k--", linewidth=0.8, label=rf"${constant:.2f}/{GAP}$")
         axes[0].set(xlabel=r"$1/\alpha_*$", ylabel=r"$\eta T$", title=r"$\sigma = 0.1$, $\delta = 0.4$")
-        axes[1].set(xlabel=r"$1/(\alpha_* - \alpha_\#)$", ylabel=r"$\eta T$", title="one line for all three")
+        axes[1].set(xlabel=r"$1/(\alpha_* - \alpha_\#)$", ylabel=r"$\eta T$", title="over the gap of both fractions")
         for ax in axes[:2]:
             _plain_ticks(ax, (1.25, 2.5, 5, 10, 20), (5, 10, 20, 40))
         _eta_panel(axes[2], steps, size.etas)

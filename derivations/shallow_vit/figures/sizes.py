@@ -70,7 +70,7 @@ FULL = Size(
     20,
     10,
     (10, 15, 20),
-    replace(image_tokens.CASE, N=200, m=100, steps=100),
+    replace(image_tokens.CASE, N=96, m=100),
     (0.0, 0.25, 0.5, 0.75, 1.0),
     workers=2,
     keep=True,

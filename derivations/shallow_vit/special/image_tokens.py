@@ -20,7 +20,7 @@ from .network import Network, Tokens
 
 PATCH, INNER = 4, 12  # an image is cut to 3 x 3 patches, with one row of patches of background around it
 SIDE = INNER + 2 * PATCH
-CASE = Case(M=3, d=PATCH**2, m_a=PATCH**2, m_b=PATCH**2, L=(SIDE // PATCH) ** 2, N=24, m=40, eta=0.5, steps=40)
+CASE = Case(M=3, d=PATCH**2, m_a=PATCH**2, m_b=PATCH**2, L=(SIDE // PATCH) ** 2, N=24, m=40, eta=1.0, steps=80)
 
 
 def own_images(path: Path) -> Images:
