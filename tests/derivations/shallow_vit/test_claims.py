@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from derivations.shallow_vit.claims import book
 from derivations.shallow_vit.claims.common_positions import received
 from derivations.shallow_vit.claims.common_runs import MAIN
 from derivations.shallow_vit.claims.common_seeds import over_batches
-from derivations.shallow_vit.claims.part_2_remarks import falling
+from derivations.shallow_vit.claims.part_2_remarks import falling, falling_at_last, mean_ratios
 from derivations.shallow_vit.claims.part_3_samples import highlighted
 from derivations.shallow_vit.laboratory import Laboratory
 from derivations.shallow_vit.setting import Case
@@ -243,6 +245,23 @@ def test_means_fall_only_where_an_interval_says_so() -> None:
     assert answers == {0.8: "holds", 0.99: "undecided", 1.2: "fails"}
 
 
+def test_the_error_of_several_looks_is_shared_by_them() -> None:
+    counts: list[int] = []
+
+    def measure(count: int, factor: float = 1.0) -> Measurement:
+        counts.append(count)
+        start = np.random.default_rng(count).normal(1, 0.05, count)
+        return Measurement("T", [{"alpha_s": 0.1}, {"alpha_s": 0.2}], [start, factor * start[::-1]], range(count))
+
+    assert falling_at_last(measure, "ratio", 20, 170).as_stated == "undecided" and counts == [20, 40, 80, 160]
+    found = falling_at_last(partial(measure, factor=0.5), "ratio", 20, 170)
+    assert found.as_stated == "holds" and counts[4:] == [20] and "ratio, 99.9 percent over 4 looks" in found.details
+    change = np.log(np.array([[1.0, 1.0, 1.0], [1.1, 0.9, 1.3]]))[1]
+    low, high = (float(np.log(end)[0]) for end in mean_ratios(np.array([[1.0, 1.0, 1.0], [1.1, 0.9, 1.3]]), 4))
+    missed = stats.t.sf((high - change.mean()) * np.sqrt(3) / change.std(ddof=1), 2)
+    assert high - change.mean() == pytest.approx(change.mean() - low) and 4 * 2 * missed == pytest.approx(0.001)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("id", FULL)
 def test_long_claims(id: str) -> None:
@@ -368,6 +387,7 @@ def test_a_number_that_a_batch_of_copies_does_not_change_has_no_bound_that_falls
 
     fails = values(0.25)
     assert fails.as_stated == "fails" and "0.25 or more" in fails.witness.sentence
+    assert "B = N up to 2e+17" in fails.witness.sentence and "for no C below 1e+08" in fails.witness.sentence
     assert values(0.0).as_stated == values(float("nan")).as_stated == "undecided"
 
 

@@ -69,6 +69,16 @@ def test_two_mirrored_neurons_follow_the_symmetric_system() -> None:
         assert run.table[name][-1] == pytest.approx(wanted[name], abs=2e-3), name
 
 
+def test_figures_near_the_papers_size_say_how_large_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(attention, "save_figure", lambda fig, folder, name: said.append(fig.get_supxlabel()) or [])
+    few = {"images": replace(sizes.QUICK.images, steps=2), "pictures": 1, "shares": (0.0, 1.0), "workers": 1}
+    for size in (sizes.QUICK, sizes.FULL):
+        attention.figure_6(tmp_path, size=replace(size, **few))
+    assert said[0] == "" and "$m = 40$" in said[1] and said[1].endswith("1 trials")
+    assert list((tmp_path / "cache").rglob("*.json")), "runs of long figures are kept"
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("key", [key for key in PAPER.figures if key != "proof" and not key.endswith("_full")])
 def test_every_figure_is_drawn(key: str, tmp_path: Path) -> None:
