@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from odesys import (
     HOLDS,
     ONE,
     ZERO,
+    Hypothesis,
     Node,
     Verdict,
     Witness,
@@ -255,36 +257,61 @@ def other_parts_of_deviation(lab: Laboratory) -> Verdict:
     )
 
 
+#: the size that (134), (135) give the values of other patterns, with a constant below 1
+SMALL_VALUES = Hypothesis(
+    "values of other patterns",
+    r"\Big|\sum_ig_iw_i^\top v_l\Big|\le c\sum_ig_iw_i^\top v_1,\ l\ge2,\ c<1\text{ fixed, }g_i\text{ the weights of (125)}",
+    lambda p: 0.0,
+)
+
+
 @claim(
     "Eq.144-147",
     "Growth of other components",
-    kind="identity",
+    kind="inequality",
     uses=["X1"],
     origin="proof",
     where="Proof of Claim 2, Eqs. (146), (147)",
     source="damaged",
     parts=["gamma and K_e"],
-    hypotheses=(),
+    hypotheses=(SMALL_VALUES,),
     statement=r"|\gamma_l'|\lesssim K\tfrac{|S_l|}{|S|-|S_1|},\qquad|K_e|\lesssim K\tfrac{|S_2|}{|S|-|S_1|}",
-    reading="at a state that starts have: balanced exact features, other logits 0, equal values of other patterns; the damaged denominator read as |S| - |S_1|",
+    reading="exact balanced features, other logits 0, no pattern 1 in - samples, other values at most a share of the first (ours); damaged denominator read as |S| - |S_1|",
 )
 def other_components(lab: Laboratory) -> Verdict:
-    """All components of the query of pattern 1.
+    """All components of the query of pattern 1, and how large the others are beside the first.
 
-    With |S|-|S_1| in (147); balanced exact features, other logits 0, values of all patterns but 1 equal, no pattern
-    1 in the - sample: the query of pattern 1 moves by G_11 (q_1 - sum_l |S_l|/(|S|-|S_1|) q_l), G_11 that of (125):
-    both are equalities.
+    The query of pattern 1 moves by sum_j G_j1 q_j, and G_j1 = A_j (g_j - sum_s A_s g_s), where g_j is the sum over neurons of
+    (125) for the value of pattern j. With |g_l| <= c g_1 a G_l1 is at most (A_1 + c (2 - A_1))/(A_1 (1 - c)) times
+    G_11 |S_l|/(|S| - |S_1|); A_1 is at least that of the start while the key grows, and c = 1/(1 + h).
     """
     t = tables(lab.toy())
-    alike = _diagonal(t) | {t.Q[0, 0]: sym("k1")} | {t.V[x, 2]: t.V[x, 1] for x in range(2)} | {sym("e1"): ZERO}
-    rates = graph.substitute(list(lab.rates("Q")[:, 0]), alike)
-    rest = sym("c2") + sym("c3")
-    (G,) = graph.substitute([force(t, 0, 0, False)], alike)
-    own = equal({"G_11": (before_margin([rates[0]])[0], G * sym("k1"))}, positive=(*POSITIVE, "k1"))
-    return own & identity(
-        {
-            f"pattern {l + 1}": rates[l] / sym(f"k{l + 1}") + rates[0] / sym("k1") * sym(f"c{l + 1}") / rest
-            for l in (1, 2)
-        },
-        positive=(*POSITIVE, "k1", "k2", "k3"),
+    alike = _diagonal(t) | {t.Q[0, 0]: sym("k1"), sym("e1"): ZERO}
+    rates = before_margin(graph.substitute(list(lab.rates("Q")[:, 0]), alike))
+    drive = [graph.add(t.weight(0, i, 0, False) * graph.add(t.O[i] * t.V[:, j]) for i in range(2)) for j in range(3)]
+    drive, share = (graph.substitute(nodes, alike) for nodes in (drive, [t.softmax(0, j, 0) for j in range(3)]))
+    moved = {f"pattern {j + 1}": (rates[j], sym(f"k{j + 1}") * node) for j, node in enumerate(_pulled(share, drive))}
+    own = equal(moved, positive=(*POSITIVE, "k1", "k2", "k3"))
+    first, x, c = sym("g"), sym("x"), 1 / (1 + sym("h"))  # x = e^{|q_1|^2}
+    counts = [sym(f"c{j + 1}") for j in range(3)]
+    total = graph.add([counts[0] * x, *counts[1:]])
+    A = [counts[0] * x / total, counts[1] / total, counts[2] / total]
+    g = [first, *(first * c * (sym(f"r{l}") - 1) / (sym(f"r{l}") + 1) for l in (2, 3))]  # between -c g and c g
+    G = _pulled(A, g)
+    constant = (A[0] + c * (2 - A[0])) / (A[0] * (1 - c))
+    rows = {
+        f"bound {sign} G_{l + 1}1": constant * G[0] * counts[l] / (counts[1] + counts[2]) + factor * G[l]
+        for l in (1, 2)
+        for sign, factor in (("-", -1), ("+", 1))
+    }
+    found = always_positive(rows, positive=("c1", "c2", "c3", "x", "g", "h"), nonnegative=("r2", "r3"))
+    return (own & found).proving(
+        "the query of pattern 1 moves by sum_j A_j (g_j - mean) q_j along orthonormal keys",
+        "g_1 - mean is at least (1 - A_1)(1 - c) g_1, and |g_l - mean| at most (A_1 + c (2 - A_1)) g_1; A_l/(1 - A_1) is |S_l|/(|S| - |S_1|)",
     )
+
+
+def _pulled(share: Sequence[Node], drive: Sequence[Node]) -> list[Node]:
+    """Attention on each pattern times what drives it beyond the mean."""
+    mean = graph.add(a * b for a, b in zip(share, drive, strict=True))
+    return [a * (b - mean) for a, b in zip(share, drive, strict=True)]
