@@ -1,6 +1,6 @@
 r"""Blocks as a straight list of NumPy calls, with the networks of an ensemble as one more axis in front.
 
-Made once and run at every step of training: constants are folded, equal operations are done once, factors of one are
+What is run at every step of training is machine code (`block_code`), where all operations have one. Made once: constants are folded, equal operations are done once, factors of one are
 dropped, large sums of products are matrix products, and what no result needs is left out. What depends on the samples
 alone is kept until other samples come.
 """
@@ -20,6 +20,8 @@ from odesys.expr.blocks import Block
 from odesys.expr.graph import Node
 from odesys.expr.tape import ARRAYS, Tape
 from odesys.model.loss import LOGISTIC
+
+from .block_code import BlockCode, Operation, block_code
 
 Work = Callable[..., np.ndarray]
 VARYING = " "  # the leaf of parameters that differ along the first axis, one column each
@@ -57,14 +59,23 @@ class BlockKernel:
     [[[25.0]], [[1.0]]]
     """
 
-    def __init__(self, roots: Sequence[Block], parameters: Mapping[str, float], varying: Sequence[str] = ()) -> None:
-        self.parameters, self.varying = dict(parameters), tuple(varying)
+    def __init__(
+        self,
+        roots: Sequence[Block],
+        parameters: Mapping[str, float],
+        varying: Sequence[str] = (),
+        often: bool = False,
+    ) -> None:
+        self.parameters, self.varying, self.often = dict(parameters), tuple(varying), often
         self.leaves: dict[str, int] = {}
         self.known: dict[Any, Value] = {}
         self.rows: list[tuple[int, Work, tuple[int, ...]]] = []
         self.scaled: dict[int, tuple[np.ndarray, Slot]] = {}
         self.taken: dict[int, tuple[np.ndarray, Slot]] = {}
         self.products: dict[int, tuple[Slot, Slot]] = {}
+        self.operations: dict[int, Operation] = {}
+        self.shapes: dict[int, tuple[int, ...]] = {}
+        self.codes: dict[frozenset[int], BlockCode | None] = {}
         self.count = 0
         self.kept: tuple[np.ndarray, list[Any]] | None = None
         memo: dict[int, Value] = {}
@@ -79,13 +90,35 @@ class BlockKernel:
         values: list[Any] = self._of_samples(leaves[VARYING]) if VARYING in self.leaves else [None] * self.count
         for name, number in self.leaves.items():
             values[number] = leaves[name]
-        for number, work, first, second in self.plan:
-            values[number] = work(values[first]) if second is None else work(values[first], values[second])
+        self._fill(values)
         networks = len(next(iter(leaves.values())))
         return [
             np.broadcast_to(r, (networks, *r.shape)) if isinstance(r, np.ndarray) else values[r.number]
             for r in self.results
         ]
+
+    def _fill(self, values: list[Any]) -> None:
+        """Compute the results, by machine code where there is some for these numbers, else row by row."""
+        given = [values[number] for number in self.given]
+        if self.often and all(type(value) is np.ndarray for value in given):
+            count = max(map(len, given), default=0)
+            if all(len(value) in (1, count) for value in given):
+                single = frozenset(k for k, v in zip(self.given, given, strict=True) if len(v) == 1 < count)
+                if single not in self.codes:
+                    self.codes[single] = self._code(single)
+                code = self.codes[single]
+                if code is not None:
+                    for number, value in zip(code.results, code(values, count), strict=True):
+                        values[number] = value
+                    return
+        for number, work, first, second in self.plan:
+            values[number] = work(values[first]) if second is None else work(values[first], values[second])
+
+    def _code(self, single: frozenset[int]) -> BlockCode | None:
+        made = {row[0] for row in self.plan}
+        results = [r.number for r in self.results if isinstance(r, Slot) and r.number in made]
+        shapes = {number: self.shapes[number] for number in self.given}
+        return block_code(self.operations, shapes, single, results, self.parameters) if results else None
 
     def _of_samples(self, given: np.ndarray) -> list[Any]:
         """All values, with those filled in that depend on the samples alone: kept, as steps repeat the samples."""
@@ -100,7 +133,7 @@ class BlockKernel:
 
     # ---- making ----------------------------------------------------------------------------------------------------
 
-    def _row(self, key: Any, work: Work, args: Sequence[Slot], shape: tuple[int, ...]) -> Slot:
+    def _row(self, key: Any, work: Work, args: Sequence[Slot], shape: tuple[int, ...], data: Any = None) -> Slot:
         """The slot of an operation, which is done once however often it occurs."""
         known = self.known.get(key)
         if isinstance(known, Slot):
@@ -109,6 +142,8 @@ class BlockKernel:
         self.count += 1
         self.known[key] = slot
         self.rows.append((slot.number, work, tuple(a.number for a in args)))
+        self.shapes[slot.number] = shape
+        self.operations[slot.number] = Operation(key[0], data, self.rows[-1][2], shape)
         return slot
 
     def _prune(self) -> None:
@@ -125,6 +160,9 @@ class BlockKernel:
                 fixed.add(number)
         plan = [(n, work, args[0], args[1] if len(args) > 1 else None) for n, work, args in self.rows]
         self.of_samples, self.plan = ([row for row in plan if (row[0] in fixed) is which] for which in (True, False))
+        made = {row[0] for row in self.plan}
+        read = dict.fromkeys(k for row in self.plan for k in row[2:] if k is not None and k not in made)
+        self.given = tuple(read)
 
     def _written(self, value: Slot | Spread) -> Slot:
         if isinstance(value, Slot):
@@ -149,6 +187,7 @@ class BlockKernel:
         if op == "leaf":
             if block.data not in self.leaves:
                 self.leaves[block.data] = self.count
+                self.shapes[self.count] = shape
                 self.count += 1
             return Slot(self.leaves[block.data], shape)
         if self.varying and op == "constant" and graph.symbols(list(block.data.flat)) & set(self.varying):
@@ -176,6 +215,7 @@ class BlockKernel:
         number = self.leaves.get(VARYING)
         if number is None:
             number = self.leaves[VARYING] = self.count
+            self.shapes[number] = (len(self.varying),)
             self.count += 1
         nodes = list(dict.fromkeys(block.data.flat))
         places = np.array([nodes.index(node) for node in block.data.flat])
@@ -202,7 +242,7 @@ class BlockKernel:
         if constant is not None and constant.any():
             key = ("add constant", total.number, constant.shape, constant.tobytes())
             number, together = constant, np.broadcast_shapes(total.shape, constant.shape)
-            total = self._row(key, lambda x: x + number, [self._aligned(total, len(together))], together)
+            total = self._row(key, lambda x: x + number, [self._aligned(total, len(together))], together, number)
         return total if total.shape == shape else Spread(total, shape)
 
     def _binary(self, op: str, work: Work, left: Slot, right: Slot) -> Slot:
@@ -239,7 +279,7 @@ class BlockKernel:
         if (factor == 1.0).all() and together == slot.shape:
             return slot
         key = ("multiple", slot.number, factor.shape, factor.tobytes())
-        made = self._row(key, lambda x: x * factor, [self._aligned(slot, len(together))], together)
+        made = self._row(key, lambda x: x * factor, [self._aligned(slot, len(together))], together, factor)
         self.scaled[made.number] = (factor, slot)
         return made
 
@@ -247,12 +287,12 @@ class BlockKernel:
         if isinstance(left, np.ndarray) and isinstance(right, Slot):
             matrix = left
             return self._row(
-                ("from left", left.shape, left.tobytes(), right.number), lambda x: matrix @ x, [right], shape
+                ("from left", left.shape, left.tobytes(), right.number), lambda x: matrix @ x, [right], shape, left
             )
         if isinstance(right, np.ndarray) and isinstance(left, Slot):
             other = right
             return self._row(
-                ("from right", left.number, right.shape, right.tobytes()), lambda x: x @ other, [left], shape
+                ("from right", left.number, right.shape, right.tobytes()), lambda x: x @ other, [left], shape, right
             )
         assert isinstance(left, Slot) and isinstance(right, Slot)
         return self._row(("matmul", left.number, right.number), np.matmul, [left, right], shape)
@@ -269,11 +309,11 @@ class BlockKernel:
                 return self._binary("multiply", np.multiply, left, inner)
             if math.prod(slot.shape) > max(math.prod(left.shape), math.prod(right.shape)):
                 key = ("contract", left.number, right.number, axis)
-                return self._row(key, _contraction(left.shape, right.shape, axis), [left, right], shape)
+                return self._row(key, _contraction(left.shape, right.shape, axis), [left, right], shape, axis)
         if large and axis == -1:  # NumPy adds up short rows one by one
             ones = np.ones((slot.shape[-1], 1))
-            return self._row(("sum", slot.number, axis), lambda x: x @ ones, [slot], shape)
-        return self._row(("sum", slot.number, axis), _summing(axis, slot.shape[axis]), [slot], shape)
+            return self._row(("sum", slot.number, axis), lambda x: x @ ones, [slot], shape, axis)
+        return self._row(("sum", slot.number, axis), _summing(axis, slot.shape[axis]), [slot], shape, axis)
 
     def _gathered(self, slot: Slot, places: np.ndarray, shape: tuple[int, ...]) -> Slot:
         """Entries of a value at flat places; signs are put in behind, and turned matrices are views."""
@@ -291,7 +331,7 @@ class BlockKernel:
         flat = np.ascontiguousarray(places).reshape(-1)
         if len(flat) == math.prod(slot.shape) and np.array_equal(flat, np.arange(len(flat))):
             return self._reshaped(slot, shape)
-        made = self._row(("take", slot.number, shape, flat.tobytes()), _taking(flat, shape), [slot], shape)
+        made = self._row(("take", slot.number, shape, flat.tobytes()), _taking(flat, shape), [slot], shape, flat)
         self.taken[made.number] = (places, slot)
         return made
 
@@ -300,7 +340,7 @@ class BlockKernel:
         flat = np.ascontiguousarray(places).reshape(-1)
         if len(flat) == math.prod(shape) == len(np.unique(flat)):
             return self._gathered(slot, np.argsort(flat).reshape(shape), shape)
-        return self._row(("scatter", slot.number, shape, flat.tobytes()), _scattering(flat, shape), [slot], shape)
+        return self._row(("scatter", slot.number, shape, flat.tobytes()), _scattering(flat, shape), [slot], shape, flat)
 
     def _unary(self, block: Block, slot: Slot) -> Slot:
         op, shape = block.op, block.shape
@@ -315,7 +355,7 @@ class BlockKernel:
         if op == "sum":
             return self._summed(slot, block.data - len(slot.shape), shape)
         if op == "apply":
-            return self._row((op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape)
+            return self._row((op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape, block.data)
         return self._row((op, slot.number), _UNARY[op], [slot], shape)
 
 

@@ -76,7 +76,7 @@ class ManySamples:
             *blocks.gradient(self.program.loss, leaves, SoftmaxPairs(pairs)),
             self.program.observables[self.output],
         ]
-        self._kernel = BlockKernel(roots, self.parameters, self.varying)
+        self._kernel = BlockKernel(roots, self.parameters, self.varying, often=True)
 
     def slopes(self, tables: Mapping[str, np.ndarray], given: np.ndarray) -> tuple[Arrays, np.ndarray]:
         """The mean slope by every table of path scalars, and the margin (or output) of each sample.

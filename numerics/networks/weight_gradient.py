@@ -78,7 +78,7 @@ class WeightGradient:
         moved = {part.table for parts in self.parts.values() for part in parts}
         self.moved = sorted(moved)
         slopes = blocks.gradient(program.loss, [leaves[k] for k in self.moved], SoftmaxPairs(pairs))
-        self.slopes = BlockKernel(slopes, parameters, varying)
+        self.slopes = BlockKernel(slopes, parameters, varying, often=True)
         self.far = 1e-250 ** (1 / _degree(slopes))  # products of factors that are larger stay in the range of floats
         factors = [block for block in blocks.topological(slopes) if _may_be_tiny(block)]
         self._watched = [*slopes, *factors], parameters, varying
@@ -128,7 +128,7 @@ class WeightGradient:
     @cached_property
     def watched(self) -> BlockKernel:
         """The slopes, then all values of functions that enter them."""
-        return BlockKernel(*self._watched)
+        return BlockKernel(*self._watched, often=True)
 
     def signs(self, weights: Mapping[str, np.ndarray], vectors: Mapping[str, np.ndarray]) -> Arrays:
         """The signs of `means`, also where slopes are outside the range of floats.
@@ -251,12 +251,17 @@ def _sandwich(rows: np.ndarray | None, slope: np.ndarray, columns: np.ndarray | 
 
 
 def _each(matrix: np.ndarray, inner: np.ndarray) -> np.ndarray:
-    """Matrices of networks applied to the vectors of their samples, which follow each other network by network."""
-    networks, count = len(matrix), len(inner)
+    """Matrices of networks applied to the vectors of their samples, which follow each other network by network.
+
+    Those of one network stand beside each other: one product of matrices in place of many small ones.
+    """
+    networks, (count, length, vectors) = len(matrix), inner.shape
     if networks in (1, count) or count == 1:
         return np.asarray(matrix @ inner)
-    rows = np.asarray(matrix[:, None] @ inner.reshape(networks, -1, *inner.shape[1:]))
-    return rows.reshape(count, *rows.shape[2:])
+    rows = matrix.shape[1]
+    beside = inner.mT.reshape(networks, -1, length)
+    found = (beside @ matrix.mT).reshape(networks, -1, vectors, rows)
+    return found.reshape(count, vectors, rows).mT
 
 
 def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any, networks: int = 1) -> Any:

@@ -102,7 +102,8 @@ class PartialFractions:
             kind, what = key
             if kind in ("exp", "root"):
                 return graph.exp(build({what: _ONE})) if kind == "exp" else what
-            return build(dict(what)) if kind == "divisor" else graph.call(kind, build(dict(what)))
+            terms = {m: flint.fmpq(p, q) for m, p, q in what}
+            return build(terms) if kind == "divisor" else graph.call(kind, build(terms))
 
         def build(terms: Polynomial) -> Node:
             return graph.combine(
@@ -131,7 +132,7 @@ class PartialFractions:
         if node.op == "exp":
             powers = sorted((self._number(("exp", m)), _exponent(c)) for m, c in argument.items())
             return {tuple(powers): _ONE}
-        return self._gate(argument) if node.op == "step" else self._atom((node.op, frozenset(argument.items())))
+        return self._gate(argument) if node.op == "step" else self._atom((node.op, _key(argument)))
 
     # ---- atoms -------------------------------------------------------------------------------------------------------
 
@@ -145,7 +146,7 @@ class PartialFractions:
         if not surface or set(surface) == {()}:
             return {(): _ONE} if surface and surface[()] > 0 else {}
         scale = abs(surface[max(surface)])
-        key, opposite = (("step", frozenset((m, s * c / scale) for m, c in surface.items())) for s in (1, -1))
+        key, opposite = (("step", _key({m: s * c / scale for m, c in surface.items()})) for s in (1, -1))
         if opposite in self._atoms:
             raise NotRational  # 1 - g off the surface only
         self._gates.add(self._number(key))
@@ -222,7 +223,7 @@ class PartialFractions:
         order = sorted(terms, key=_lexicographic, reverse=True)
         scale = terms[order[0]]
         terms = {m: terms[m] / scale for m in order}
-        atom = -1 - self._number(("divisor", frozenset(terms.items())))
+        atom = -1 - self._number(("divisor", _key(terms)))
         if atom not in self._divisors:
             inverse = ((atom, -1),)
             rules = tuple(_rule(m, terms, inverse, [((), _ONE)]) for m in order)
@@ -322,6 +323,11 @@ def _multiply(m: Monomial, n: Monomial) -> Monomial:
         else:
             powers[atom] = e
     return tuple(sorted(powers.items()))
+
+
+def _key(terms: Polynomial) -> frozenset[tuple[Monomial, int, int]]:
+    """What tells a sum from others; the hash of a flint.fmpq takes ten times as long as that of two integers."""
+    return frozenset((m, int(c.p), int(c.q)) for m, c in terms.items())
 
 
 def _lexicographic(m: Monomial) -> list[tuple[int, Exponent]]:

@@ -24,10 +24,11 @@ from .. import stated
 from ..errors import EquationError
 from .constants import whole_power
 from .functions import FUNCTIONS, unknown
+from .rationals import Ratio, ratio
 
 Number = Fraction | float
 
-_F0, _F1, _MINUS = Fraction(0), Fraction(1), Fraction(-1)  # made once: a Fraction costs a microsecond
+_F0, _F1, _MINUS, _HALF = Ratio(0), Ratio(1), Ratio(-1), Ratio(1, 2)  # made once
 _interned: WeakValueDictionary[Any, Node] = WeakValueDictionary()
 
 
@@ -98,7 +99,7 @@ class Node:
     def __pow__(self, exponent: Any) -> Node:
         if isinstance(exponent, Node):
             return symbolic_power(self, exponent)
-        whole = Fraction(exponent)
+        whole = ratio(exponent)
         return _noted("^", self, whole, power(self, whole))
 
     def __rpow__(self, base: Any) -> Node:
@@ -202,7 +203,7 @@ def num(value: int | Fraction | float) -> Node:
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise EquationError(f"an expression contains {value}; every constant must be finite")
-    return _intern("num", (value if isinstance(value, float) else Fraction(value),))
+    return _intern("num", (value if isinstance(value, float) else ratio(value),))
 
 
 def sym(name: str) -> Node:
@@ -324,6 +325,8 @@ def scale(node: Node, factor: Number) -> Node:
         return node
     if factor is _MINUS:
         return _from_linear({t: -c for c, t in linear_terms(node)})
+    if type(factor) is Fraction:
+        factor = ratio(factor)
     return _from_linear({t: factor if c is _F1 else factor * c for c, t in linear_terms(node)})
 
 
@@ -354,6 +357,7 @@ def power(node: Node, exponent: Fraction) -> Node:
     >>> root, root**3
     (Node(x**(1/3)), Node(x))
     """
+    exponent = ratio(exponent)
     if exponent == 0:
         return ONE
     if exponent == 1:
@@ -377,14 +381,14 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         if value == 0:
             if exponent < 0:
                 raise ZeroDivisionError("division by the constant zero in an expression")
-            return Fraction(0)
+            return _F0
         root = _exact_power(value, exponent)
         if root is not None:
             return root
     elif node.op == "mul" and whole:
         for base, inner in node.args:
-            powers[base] = powers.get(base, Fraction(0)) + inner * exponent
-        return Fraction(1)
+            powers[base] = powers.get(base, _F0) + inner * exponent
+        return _F1
     elif node.op == "add":
         leading: Number = node.args[0][0]
         if len(node.args) == 1:
@@ -392,10 +396,10 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
                 return _collect(node.args[0][1], exponent, powers) * whole_power(leading, int(exponent))
         elif whole and leading and leading != 1:
             monic = _from_linear({t: c / leading for c, t in node.args})
-            powers[monic] = powers.get(monic, Fraction(0)) + exponent
+            powers[monic] = powers.get(monic, _F0) + exponent
             return whole_power(leading, int(exponent))
-    powers[node] = powers.get(node, Fraction(0)) + exponent
-    return Fraction(1)
+    powers[node] = powers.get(node, _F0) + exponent
+    return _F1
 
 
 def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
@@ -432,7 +436,7 @@ def _exact_power(value: Number, exponent: Fraction) -> Number | None:
         if root**exponent.denominator != part:
             return None
         roots.append(int(root))
-    return whole_power(Fraction(roots[0], roots[1]), exponent.numerator)
+    return whole_power(Ratio(roots[0], roots[1]), exponent.numerator)
 
 
 def from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
@@ -473,7 +477,7 @@ def _base_uid(item: tuple[Node, Fraction]) -> bytes:
 
 
 def _leading(node: Node) -> Number:
-    return node.args[0][0] if node.op == "add" else Fraction(1)
+    return node.args[0][0] if node.op == "add" else _F1
 
 
 def exp(node: Node) -> Node:
@@ -487,7 +491,7 @@ def exp(node: Node) -> Node:
     if node is ZERO:
         return ONE
     if _leading(node) < 0:
-        return power(_intern("exp", (-node,)), Fraction(-1))
+        return power(_intern("exp", (-node,)), _MINUS)
     return _intern("exp", (node,))
 
 
@@ -542,7 +546,7 @@ def sqrt(node: Node) -> Node:
     >>> graph.sqrt(num(8)) / graph.sqrt(num(2))
     Node(2)
     """
-    return power(node, Fraction(1, 2))
+    return power(node, _HALF)
 
 
 def symbolic_power(base: Node, exponent: Node) -> Node:
@@ -553,7 +557,7 @@ def symbolic_power(base: Node, exponent: Node) -> Node:
     """
     number = exponent.args[0] if exponent.op == "num" else None
     if isinstance(number, Fraction) or (number is not None and number.is_integer()):
-        return power(base, Fraction(number))
+        return power(base, ratio(number))
     return exp(multiply(exponent, call("log", base)))
 
 
@@ -577,5 +581,5 @@ _SPECIAL: dict[str, Callable[[Node], Node]] = {
     "relu": relu,
     "abs": absolute,
     "sqrt": sqrt,
-    "cbrt": lambda node: power(node, Fraction(1, 3)),
+    "cbrt": lambda node: power(node, Ratio(1, 3)),
 }

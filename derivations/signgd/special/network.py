@@ -161,35 +161,54 @@ class Optimiser:
             return lambda weights, g: [-self.eta * x for x in g.all()]
         return self._adam()
 
+    def mover(self) -> Callable[[Weights, Weights], None]:
+        """A function (weights, gradient) that moves the weights themselves, by what `update` gives."""
+        if self.kind == "adam":
+            add = self._adam_moves()
+            return lambda weights, g: add(weights.all(), g)
+        update = self.update()
+
+        def move(weights: Weights, g: Weights) -> None:
+            for w, change in zip(weights.all(), update(weights, g), strict=True):
+                w += change
+
+        return move
+
     def _adam(self) -> Update:
-        first: list[np.ndarray] = []
-        second: list[np.ndarray] = []
-        count, code = 0, _adam_code() if self.eps > 0 else None  # then no root vanishes
+        add = self._adam_moves()
 
         def change(weights: Weights, g: Weights) -> list[np.ndarray]:
-            nonlocal count
-            count += 1
-            if not first:
-                first.extend(np.zeros(x.shape) for x in g.all())
-                second.extend(np.zeros(x.shape) for x in g.all())
-            out, left = [], (1 - self.beta2**count) ** 0.5
-            step = -self.eta * left / (1 - self.beta1**count)
-            numbers = self.beta1, 1 - self.beta1, self.beta2, 1 - self.beta2, self.eps * left, step
-            for m, s, x in zip(first, second, g.all(), strict=True):
-                move = np.empty(x.shape)
-                if code is not None:
-                    code(move.size, *numbers, np.ascontiguousarray(x), m, s, move)
-                else:
-                    m *= self.beta1
-                    m += (1 - self.beta1) * x
-                    s *= self.beta2
-                    s += x * x * (1 - self.beta2)
-                    root = np.sqrt(s) + self.eps * left
-                    move = step * np.divide(m, root, out=np.zeros_like(m), where=root > 0)
-                out.append(move)
+            out = [np.zeros(x.shape) for x in g.all()]
+            add(out, g)
             return out
 
         return change
+
+    def _adam_moves(self) -> Callable[[Sequence[np.ndarray], Weights], None]:
+        """A function (arrays, gradient) that adds the moves of Adam to arrays; it keeps the moments."""
+        moments: list[tuple[np.ndarray, np.ndarray]] = []
+        count, code = 0, _adam_code() if self.eps > 0 else None  # then no root vanishes
+
+        def add(arrays: Sequence[np.ndarray], g: Weights) -> None:
+            nonlocal count
+            count += 1
+            if not moments:
+                moments.extend((np.zeros(x.shape), np.zeros(x.shape)) for x in g.all())
+            left = (1 - self.beta2**count) ** 0.5
+            step = -self.eta * left / (1 - self.beta1**count)
+            numbers = self.beta1, 1 - self.beta1, self.beta2, 1 - self.beta2, self.eps * left, step
+            for w, (m, s), x in zip(arrays, moments, g.all(), strict=True):
+                if code is not None:
+                    code(w.size, *numbers, np.ascontiguousarray(x), m, s, w)
+                    continue
+                m *= self.beta1
+                m += (1 - self.beta1) * x
+                s *= self.beta2
+                s += x * x * (1 - self.beta2)
+                root = np.sqrt(s) + self.eps * left
+                w += step * np.divide(m, root, out=np.zeros_like(m), where=root > 0)
+
+        return add
 
 
 @cache
@@ -209,16 +228,16 @@ def adam(
     slope: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    move: np.ndarray,
+    weight: np.ndarray,
 ) -> None:
-    """A step of Adam, entry by entry: both moments and the move; `rest` is 1 - beta."""
+    """A step of Adam, entry by entry: both moments, and the weight is moved; `rest` is 1 - beta."""
     for i in range(size):
         x = slope[i]
         m = first[i] * beta1 + rest1 * x
         s = second[i] * beta2 + x * x * rest2
         first[i] = m
         second[i] = s
-        move[i] = m / (math.sqrt(s) + eps) * step
+        weight[i] = weight[i] + m / (math.sqrt(s) + eps) * step
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,14 +339,13 @@ def train_together(
     parts = [net.columns(one.active).all() for net, one in zip(weights, data, strict=True)]
     moving = Weights(*(np.array([filled(part) for part in of]) for of in zip(*parts, strict=True)))
     y, samples = np.concatenate([one.y for one in data]), x.reshape(-1, *x.shape[2:])
-    update, signs, times, states = optimiser.update(), optimiser.kind == "signgd", list[int](), list[State]()
+    move, signs, times, states = optimiser.mover(), optimiser.kind == "signgd", list[int](), list[State]()
     for number in range(steps + 1):
         if number % record == 0 or number == steps:
             times.append(number)
             states.append(projected(moving, pinned))
         if number < steps:
-            for w, change in zip(moving.all(), update(moving, gradient(moving, samples, y, signs)), strict=True):
-                w += change
+            move(moving, gradient(moving, samples, y, signs))
     out = []
     for place, (one, net) in enumerate(zip(data, weights, strict=True)):
         last = Weights(*(w.copy() for w in net.all()))
