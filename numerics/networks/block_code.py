@@ -1,8 +1,9 @@
 """The operations of a `BlockKernel` as machine code: one pass over samples, whose intermediate values stay close by.
 
-A row is an operation on tables of fixed shapes. Rows that only choose, turn or repeat entries are ways to read others; an operation
-that is read once, entry by entry, is done where it is read; all others get a place of their own. What does not depend on the sample is
-done once, before the pass. Sums go from the first term to the last, so that results differ from those of NumPy in the last digits.
+A row is an operation on tables of fixed shapes. Rows that only choose, turn or repeat entries are ways to read others;
+an operation that is read once, entry by entry, is done where it is read; all others get a place of their own. What does
+not depend on the sample is done once, before the pass. Sums go from the first term to the last, so that results differ
+from those of NumPy in the last digits.
 """
 
 from __future__ import annotations
@@ -218,7 +219,7 @@ class _Writer:
             texts.append(text)
         return texts[-1]
 
-    # ---- operations with a place ---------------------------------------------------------------------------------------
+    # ---- operations with a place -------------------------------------------------------------------------------------
 
     def row(self, number: int) -> None:
         """The lines of a row that has a place."""

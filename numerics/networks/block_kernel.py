@@ -1,8 +1,8 @@
 r"""Blocks as a straight list of NumPy calls, with the networks of an ensemble as one more axis in front.
 
-What is run at every step of training is machine code (`block_code`), where all operations have one. Made once: constants are folded, equal operations are done once, factors of one are
-dropped, large sums of products are matrix products, and what no result needs is left out. What depends on the samples
-alone is kept until other samples come.
+Made once and run at every step of training, as machine code where all operations have some (`block_code`): constants are
+folded, equal operations are done once, factors of one are dropped, large sums of products are matrix products, and what
+no result needs is left out. What depends on the samples alone is kept until other samples come.
 """
 
 from __future__ import annotations
@@ -355,7 +355,9 @@ class BlockKernel:
         if op == "sum":
             return self._summed(slot, block.data - len(slot.shape), shape)
         if op == "apply":
-            return self._row((op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape, block.data)
+            return self._row(
+                (op, slot.number, block.data), _function(block.data, self.parameters), [slot], shape, block.data
+            )
         return self._row((op, slot.number), _UNARY[op], [slot], shape)
 
 

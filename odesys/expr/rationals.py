@@ -1,8 +1,8 @@
 """Exact coefficients and exponents: fractions whose arithmetic is quick where it is done a million times.
 
-A `Ratio` is a `fractions.Fraction`, equal to it, hashed and printed like it. Python's own goes through checks of kinds and two function
-calls for every operation, which takes longer than the operation; here whole numbers, nearly all there are, have a short way.
-Whatever a Ratio meets, the result is a Ratio again, as long as it is exact.
+A `Ratio` is a `fractions.Fraction`, equal to it, hashed and printed like it. Python's own goes through checks of kinds
+and two function calls for every operation, which takes longer than the operation; here whole numbers, nearly all there
+are, have a short way. Whatever a Ratio meets, the result is a Ratio again, as long as it is exact.
 """
 
 from __future__ import annotations

@@ -277,9 +277,14 @@ class Compiled:
         return self._surfaces(t, x)
 
     def jacobian(self, t: float, x: Any, gates: Any = None) -> np.ndarray:
-        """Jacobian matrix with the gates held fixed (at their present values if none are given)."""
+        """Jacobian matrix with the gates held fixed (at their present values if none are given), each at 0 or 1."""
         gates = np.where(self.surfaces(t, x) > 0, 1.0, 0.0) if gates is None else gates
         self._check_sizes(x, gates)
+        for gate in np.asarray(gates, dtype=float).tolist():
+            if gate != 0.0 and gate != 1.0:  # g g = g was used where derivatives were multiplied
+                raise ParameterError(
+                    f"a gate is {gate:g}; the Jacobian is that of gates at 0 or 1: use a difference of fields"
+                )
         return self._jacobian(t, x, gates).reshape(self._shape * 2)
 
     def observables(self, t: float, x: Any) -> dict[str, float]:

@@ -76,7 +76,8 @@ START = {"K": 2, "b": 0.5}
 def initial_margin(lab: Laboratory) -> dict[str, Verdict]:
     """The largest margin over networks, along omega and along m."""
     seeds = lab.draw.seeds(NETWORKS)
-    margin = lambda p, used: [_hull_distance(lab, p, seed) for seed in used]  # noqa: E731
+    samples = _tokens(lab)
+    margin = lambda p, used: [_hull_distance(lab, p, seed, samples) for seed in used]  # noqa: E731
     wide = [{**p, "m": round(p["m"])} for p in lab.draw.along("m", 32, 8192, 9, omega=0.1, **START)]
     small = lab.draw.along("omega", 0.01, 0.5, 6, m=256, **START)
     return {
@@ -85,21 +86,26 @@ def initial_margin(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
-def _hull_distance(lab: Laboratory, p: Point, seed: int) -> float:
+def _tokens(lab: Laboratory) -> list[tuple[np.ndarray, np.ndarray, int]]:
+    """Words and signs of the tokens of every sample, with its label."""
+    pinned = lab.model().words.pinned
+    found = [([pinned.parse(token) for token in tokens], label) for tokens, label in lab.samples()]
+    return [(np.array([i for i, _ in parts]), np.array([s for _, s in parts]), label) for parts, label in found]
+
+
+def _hull_distance(
+    lab: Laboratory, p: Point, seed: int, samples: Sequence[tuple[np.ndarray, np.ndarray, int]]
+) -> float:
     """Minimum-norm point of the convex hull of the signed features, by non-negative least squares."""
     images = _networks(lab, p, [seed])[0].images()
+    scores = [images[f"W_K.{head}"].T @ images[f"W_Q.{head}"] for head in HEADS]
     rows = []
-    for tokens, label in lab.samples():
-        parts = [lab.model().words.pinned.parse(token) for token in tokens]
+    for places, signs, label in samples:
         features = []
-        for head, sign in zip(HEADS, lab.model().signs, strict=True):
-            score = images[f"W_K.{head}"].T @ images[f"W_Q.{head}"]
-            z = np.zeros(4)
-            for i, s in parts:
-                weights = np.exp([s * t * score[j, i] for j, t in parts])
-                for (j, t), weight in zip(parts, weights / weights.sum(), strict=True):
-                    z[j] += t * weight
-            features.append(sign * z)
+        for score, sign in zip(scores, lab.model().signs, strict=True):
+            weights = np.exp(np.outer(signs, signs) * score[places, places[:, None]])  # row by row of a query
+            weights /= weights.sum(axis=1, keepdims=True)
+            features.append(sign * np.bincount(np.tile(places, len(places)), (signs * weights).ravel(), 4))
         rows.append(label * np.concatenate(features))
     table = np.array(rows)
     heavy = 1e3  # weight of the condition that the coefficients sum to one

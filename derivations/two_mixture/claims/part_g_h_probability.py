@@ -46,9 +46,13 @@ LEVELS = (  # ends of intervals of delta
 )
 
 
-def _failure(m: int, level: Fraction, columns: int) -> flint.arb:
-    """Ball above P(an entry of S(0)/omega^2 - I is larger than printed) at delta = level: exact norms, bounded products."""
-    for bits in PRECISIONS:
+def _failure(m: int, level: Fraction, columns: int, bits_needed: dict[int, int]) -> flint.arb:
+    """Ball above P(an entry of S(0)/omega^2 - I is larger than printed) at delta = level: exact norms, bounded products.
+
+    `bits_needed` has how many bits were enough at the same width and a larger delta: fewer are not enough now.
+    """
+    for bits in PRECISIONS[PRECISIONS.index(bits_needed.get(m, PRECISIONS[0])) :]:
+        bits_needed[m] = bits
         with flint.ctx.workprec(bits):
             log = (flint.arb(8) * level.denominator / level.numerator).log() / m
             t = 2 * log.sqrt() + 4 * log
@@ -61,9 +65,12 @@ def _failure(m: int, level: Fraction, columns: int) -> flint.arb:
     return ball
 
 
-def _covers(m: int, low: Fraction, high: Fraction, columns: int) -> bool:
+def _covers(m: int, low: Fraction, high: Fraction, columns: int, bits_needed: dict[int, int] | None = None) -> bool:
     """The bound holds for every delta from low to high: what fails grows with delta, so the ends decide."""
-    return bool(_failure(m, high, columns) < flint.arb(low.numerator) / low.denominator)
+    return bool(
+        _failure(m, high, columns, {} if bits_needed is None else bits_needed)
+        < flint.arb(low.numerator) / low.denominator
+    )
 
 
 @book.claim(
@@ -84,7 +91,8 @@ def start_concentrates(lab: Laboratory) -> Verdict:
     """The first bound for all mu, nu, two and three for mu != nu, norms: the sum of 36 tails is below delta in ball arithmetic, for listed widths and every delta of an interval."""
     columns = 2 * len(setting.words())
     spans = [(low, high) for high, low in pairwise(LEVELS)]
-    loose = [(m, low, high) for m in WIDTHS for low, high in spans if not _covers(m, low, high, columns)]
+    bits_needed: dict[int, int] = {}
+    loose = [(m, low, high) for m in WIDTHS for low, high in spans if not _covers(m, low, high, columns, bits_needed)]
     if loose:  # a sum of tails above delta refutes nothing: the entries do not fail one at a time
         m, low, high = loose[0]
         return undecided(f"the sum of the tails is not below delta at m = {m}, delta = {low} .. {high}")

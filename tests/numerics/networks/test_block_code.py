@@ -66,14 +66,18 @@ def test_numbers_that_are_no_arrays_go_row_by_row() -> None:
 
     a = blocks.leaf("a", (1, 2))
     kernel = BlockKernel([blocks.multiply(a, a)], {}, often=True)
-    assert not kernel.codes and np.array_equal(np.sign(kernel({"a": Wide.of(np.array([[[1e-300, -2.0]]]))})[0]), [[[1, 1]]])
+    assert not kernel.codes and np.array_equal(
+        np.sign(kernel({"a": Wide.of(np.array([[[1e-300, -2.0]]]))})[0]), [[[1, 1]]]
+    )
     assert not kernel.codes
 
 
 def test_the_slope_of_a_gate_that_is_no_number_stays_so() -> None:
     a = blocks.leaf("a", (1, 4))
     gate = blocks.apply(blocks.STEP, a)
-    _, (value,) = _both([blocks.multiply(gate, gate)], {"a": np.array([[[1.0, -1.0, 0.0, 2.0]], [[3.0, -0.5, -0.0, 1.0]]])})
+    _, (value,) = _both(
+        [blocks.multiply(gate, gate)], {"a": np.array([[[1.0, -1.0, 0.0, 2.0]], [[3.0, -0.5, -0.0, 1.0]]])}
+    )
     assert value[0].tolist() == [[1.0, 0.0, 0.0, 1.0]]
     lost = BlockKernel([gate], {}, often=True)({"a": np.array([[[np.nan, 1.0, -np.inf, np.inf]]])})[0]
     assert np.isnan(lost[0, 0, 0]) and lost[0, 0, 1:].tolist() == [1.0, 0.0, 1.0]

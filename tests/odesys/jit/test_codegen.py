@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, Value, gradient_flow
+from odesys.errors import ParameterError
 from odesys.expr import graph
 from odesys.expr.functions import FUNCTIONS
 from odesys.expr.graph import Node
@@ -126,3 +127,17 @@ def test_the_back_ends_agree_in_everything_they_say(activation: str) -> None:
         np.testing.assert_allclose(
             block.surface_slopes(x, along), (ends[0] - ends[1]) / (2 * step), rtol=1e-6, atol=1e-8
         )
+
+
+@pytest.mark.parametrize("backend", ["scalar", "native"])
+def test_a_jacobian_is_that_of_gates_at_their_ends(backend: str) -> None:
+    """The slope of (g u + 1) g u has g^2, which is g at the ends only."""
+    system = System.from_strings({"x": "(relu(x - y) + 1) * relu(x - y) * y", "y": "-y"})
+    compiled = compile_system(system, {}, backend)
+    at = [0.7, 0.3]
+    for held in ([0.0], [1.0]):
+        field = lambda z, held=held: compiled.field(0.0, z, held)  # noqa: E731
+        slope = (field([at[0] + 1e-6, at[1]]) - field([at[0] - 1e-6, at[1]])) / 2e-6
+        np.testing.assert_allclose(compiled.jacobian(0.0, at, held)[:, 0], slope, atol=1e-9)
+    with pytest.raises(ParameterError, match=r"a gate is 0\.5; the Jacobian is that of gates at 0 or 1"):
+        compiled.jacobian(0.0, at, [0.5])
