@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> None:
         "| --- | --- | --- |",
         *(f"| {name} | {spent:.1f} | {elapsed:.1f} |" for name, spent, elapsed in rows),
         "",
-        f"Load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; asked for are {LIMIT:g} s.",
+        f"Load at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {LIMIT:g} s are asked for.",
         "",
     ]
     text = "\n".join(lines)

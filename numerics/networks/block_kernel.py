@@ -1,8 +1,8 @@
 r"""Blocks as a straight list of NumPy calls, with the networks of an ensemble as one more axis in front.
 
-Made once and run at every step of training, as machine code where all operations have some (`block_code`): constants are
-folded, equal operations are done once, factors of one are dropped, large sums of products are matrix products, and what
-no result needs is left out. What depends on the samples alone is kept until other samples come.
+Made once and run at every step of training, as machine code where all operations have some (`block_code`). Constants
+are folded, equal operations are done once, factors of one are dropped, large sums of products are matrix products, and
+what no result needs is left out. What depends on the samples alone is kept until other samples come.
 """
 
 from __future__ import annotations

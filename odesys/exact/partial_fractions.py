@@ -264,13 +264,13 @@ class PartialFractions:
                 return _Rule((), ((atom, 1),), tuple(self._divisors[atom].terms.items()))
         for atom in below:
             for rule in self._divisors[atom].rules:
-                if all(powers.get(other, 0) >= e for other, e in rule.lead):
+                if _contains(powers, rule.lead):
                     return rule
-                if all(powers.get(other, 0) >= 0 for other, _ in rule.lead):
+                if all([powers.get(other, 0) >= 0 for other, _ in rule.lead]):
                     break
         for pair in combinations(below, 2):
             both = self._pair(*pair)
-            if both is not None and all(powers.get(other, 0) >= e for other, e in both.lead):
+            if both is not None and _contains(powers, both.lead):
                 return both
         return None
 
@@ -307,6 +307,11 @@ def _rule(lead: Monomial, terms: Polynomial, inverse: Monomial, value: Sequence[
     scale = 1 / terms[lead]
     rest = [(_multiply(m, inverse), -c) for m, c in terms.items() if m != lead]
     return _Rule(lead, _multiply(lead, inverse), tuple((m, c * scale) for m, c in [*value, *rest]))
+
+
+def _contains(powers: dict[int, Exponent], lead: Monomial) -> bool:
+    """True if every exponent of a monomial is at most the one that is there."""
+    return all([powers.get(atom, 0) >= e for atom, e in lead])  # leads are short: a list is quicker than a generator
 
 
 def _multiply(m: Monomial, n: Monomial) -> Monomial:

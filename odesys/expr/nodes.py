@@ -139,9 +139,9 @@ def _intern(op: str, args: tuple[Any, ...]) -> Node:
     # numbers are spelt out: a float and an equal Fraction hash alike, and hashing a Fraction is slow
     key: Any
     if op == "add":
-        key = tuple((c if isinstance(c, float) else (c.numerator, c.denominator), t) for c, t in args)
+        key = tuple([(c if isinstance(c, float) else (c.numerator, c.denominator), t) for c, t in args])
     elif op == "mul":
-        key = tuple((b, None if e is _F1 else (e.numerator, e.denominator)) for b, e in args)
+        key = tuple([(b, None if e is _F1 else (e.numerator, e.denominator)) for b, e in args])
     elif op == "num":
         key = (op, type(args[0]), args[0])
     else:

@@ -20,9 +20,9 @@ Work = Callable[[list[Any], Mapping[str, Any]], Any]  # the value of a row, from
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes an expression is made of directly."""
     if node.op == "add":
-        return tuple(t for _, t in node.args)
+        return tuple([t for _, t in node.args])
     if node.op == "mul":
-        return tuple(b for b, _ in node.args)
+        return tuple([b for b, _ in node.args])
     return () if node.op in ("num", "sym") else node.args
 
 
@@ -35,18 +35,24 @@ def topological(roots: Iterable[Node], leaves: Container[Node] = ()) -> list[Nod
     """
     order: list[Node] = []
     seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    stack: list[Any] = list(roots)[::-1]  # nodes, and those that only wait for what is above them, as tuples
     while stack:
-        node, ready = stack.pop()
-        if ready:
-            order.append(node)
+        node = stack.pop()
+        if type(node) is tuple:
+            order.append(node[0])
         elif node not in seen:
             seen.add(node)
-            if node in leaves:
+            op = node.op
+            if op == "num" or op == "sym" or node in leaves:
                 order.append(node)
                 continue
-            stack.append((node, True))
-            stack.extend((child, False) for child in children(node) if child not in seen)
+            stack.append((node,))
+            if op == "add":
+                stack += [child for _, child in node.args if child not in seen]
+            elif op == "mul":
+                stack += [child for child, _ in node.args if child not in seen]
+            else:
+                stack += [child for child in node.args if child not in seen]
     return order
 
 

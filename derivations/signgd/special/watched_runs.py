@@ -26,7 +26,7 @@ from .stages import FormalTimes, formal_times, votes
 
 PAIRS, SIGNALS = ("q", "k"), ("q_mu", "k_mu")
 MOST_EVENTS = 60_000
-SIDE_BY_SIDE = 60_000  # pairs of all runs that go together: what is kept of them takes half a gigabyte
+SIDE_BY_SIDE = 75_000  # pairs of all runs that go together, 20 of the largest: what is kept of them takes 0.6 GB
 
 
 @dataclass(frozen=True)
