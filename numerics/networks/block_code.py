@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -250,26 +251,20 @@ class _Writer:
 
     def summed(self, number: int, made: Operation) -> None:
         """Sums of products, or of entries, along an axis."""
-        if made.kind == "sum":
-            (only,) = made.args
-            axis = len(made.shape) + made.data
-            length = self.shape(only)[axis]
-            factors: list[Callable[[Index, str], str]] = [
-                lambda index, k: self.read(only, (*index[:axis], k, *index[axis + 1 :]))
-            ]
-        elif made.kind == "contract":
-            axis = len(made.shape) + made.data
+        axis = len(made.shape) + made.data if made.kind in ("sum", "contract") else 0
+
+        def along(arg: int) -> Callable[[Index, str], str]:
+            return lambda index, k: self.read(arg, _met((*index[:axis], k, *index[axis + 1 :]), self.shape(arg)))
+
+        if made.kind in ("sum", "contract"):
             length = max(self.shape(arg)[axis] for arg in made.args)
-            factors = [
-                lambda index, k, arg=arg: self.read(arg, _met((*index[:axis], k, *index[axis + 1 :]), self.shape(arg)))
-                for arg in made.args
-            ]
+            factors = [along(arg) for arg in made.args]
         else:
-            left, right = self.sides(made)
-            length = left[1][-1]
+            (left, above), (right, below) = self.sides(made)
+            length = above[-1]
             factors = [
-                lambda index, k: left[0](_met((*index[:-1], k), left[1])),
-                lambda index, k: right[0](_met((*index[:-2], k, index[-1]), right[1])),
+                lambda index, k: left(_met((*index[:-1], k), above)),
+                lambda index, k: right(_met((*index[:-2], k, index[-1]), below)),
             ]
         k = self.name()
         if length >= LONG_SUM and math.prod(made.shape) <= FEW:
@@ -293,15 +288,13 @@ class _Writer:
 
     def sides(self, made: Operation) -> list[tuple[Callable[[Index], str], tuple[int, ...]]]:
         """The two factors of a product of matrices: how to read them, and their shapes."""
-        found: list[tuple[Callable[[Index], str], tuple[int, ...]]] = [
-            (lambda index, arg=arg: self.read(arg, index), self.shape(arg)) for arg in made.args
-        ]
-        if made.kind != "matmul":
-            matrix = np.asarray(made.data, dtype=float)
-            name = self.table(matrix)
-            side = (lambda index: f"{name}[{_flat(matrix.shape, index, '')}]"), matrix.shape
-            found.insert(0 if made.kind == "from left" else 1, side)
-        return found
+        found = [(partial(self.read, arg), self.shape(arg)) for arg in made.args]
+        if made.kind == "matmul":
+            return list(found)
+        matrix = np.asarray(made.data, dtype=float)
+        name = self.table(matrix)
+        constant = (lambda index: f"{name}[{_flat(matrix.shape, index, '')}]"), matrix.shape
+        return [constant, *found] if made.kind == "from left" else [*found, constant]
 
     def moved(self, number: int, made: Operation) -> None:
         """Entries chosen from, or put to, places."""

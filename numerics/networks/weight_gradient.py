@@ -260,8 +260,7 @@ def _each(matrix: np.ndarray, inner: np.ndarray) -> np.ndarray:
         return np.asarray(matrix @ inner)
     rows = matrix.shape[1]
     beside = inner.mT.reshape(networks, -1, length)
-    found = (beside @ matrix.mT).reshape(networks, -1, vectors, rows)
-    return found.reshape(count, vectors, rows).mT
+    return np.asarray((beside @ matrix.mT).reshape(count, vectors, rows).mT)
 
 
 def _mean_sandwich(rows: np.ndarray | None, columns: np.ndarray | None, slope: Any, networks: int = 1) -> Any:

@@ -448,7 +448,7 @@ def from_powers(powers: Mapping[Node, Fraction], coefficient: Number) -> Node:
         for base, exponent in powers.items():
             coefficient = coefficient * _collect(base, exponent, again)
         return from_powers(again, coefficient)
-    items = []
+    items: list[tuple[Node, Fraction]] = []
     for base, exponent in powers.items():
         if exponent is _F1:
             items.append((base, _F1))

@@ -22,7 +22,8 @@ class Ratio(Fraction):
     """
 
     __slots__ = ()
-
+    _numerator: int
+    _denominator: int
     numerator = Fraction._numerator  # type: ignore[attr-defined]  # the slots themselves: no function is called
     denominator = Fraction._denominator  # type: ignore[attr-defined]
 
@@ -83,15 +84,17 @@ class Ratio(Fraction):
     def __bool__(self) -> bool:
         return self._numerator != 0
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: Any) -> bool:
         kind = type(other)
         if kind is Ratio or kind is Fraction:
-            return self._numerator == other._numerator and self._denominator == other._denominator
+            same: bool = self._numerator == other._numerator and self._denominator == other._denominator
+            return same
         if kind is int:
-            return self._denominator == 1 and self._numerator == other
+            whole: bool = self._denominator == 1 and self._numerator == other
+            return whole
         return Fraction.__eq__(self, other)
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # that of Complex is None
         return hash(self._numerator) if self._denominator == 1 else Fraction.__hash__(self)
 
     def __lt__(self, other: Any) -> bool:
