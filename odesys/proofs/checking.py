@@ -39,7 +39,8 @@ AXIOMS_OF_THE_REALS = frozenset(
 MACHINE_NUMBERS = ("PrimInt63.", "Uint63.")
 MACHINE = "whole numbers of 63 bits (PrimInt63, Uint63)"
 PRELUDE, DERIVATIVES = "prelude.v", "derivatives.v"
-OTHERS = (DERIVATIVES, "sequences.v", "lengths.v")  # libraries of ours that a file may need, each after those it needs
+# libraries of ours that a file may need, each after those it needs
+OTHERS = (DERIVATIVES, "sequences.v", "lengths.v", "matrices.v", "attention.v", "outputs.v")
 IMPORTED = re.compile(r"^From Odesys Require Import (.*)\.$", re.M)  # libraries of ours, in the head of a file
 COQUELICOT = "derivatives need Coquelicot; on Debian: apt install libcoq-coquelicot"
 
@@ -72,12 +73,19 @@ def library_text(name: str = PRELUDE) -> str:
 
 
 def libraries_of(text: str) -> list[str]:
-    """The files of ours that a file needs, the prelude first.
+    """The files of ours that a file needs, and that these need, the prelude first.
 
     >>> libraries_of("From Odesys Require Import prelude derivatives.")
     ['prelude.v', 'derivatives.v']
+    >>> libraries_of("From Odesys Require Import lengths.")
+    ['prelude.v', 'sequences.v', 'lengths.v']
     """
-    named = {word for line in IMPORTED.findall(text) for word in line.split()}
+    named: set[str] = set()
+    texts = [text]
+    while texts:
+        words = {word for line in IMPORTED.findall(texts.pop()) for word in line.split()} - named
+        named |= words
+        texts += [library_text(each) for each in OTHERS if each.removesuffix(".v") in words]
     return [PRELUDE, *(each for each in OTHERS if each.removesuffix(".v") in named)]
 
 

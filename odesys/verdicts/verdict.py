@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -358,7 +358,7 @@ class Verdict:
 
     def by_theorems(
         self,
-        file: Path,
+        file: Path | Sequence[Path],
         definitions: Mapping[str, tuple[Collection[str], Any]] | None = None,
         alone: bool = False,
     ) -> Verdict:
@@ -366,8 +366,9 @@ class Verdict:
 
         Parameters
         ----------
-        file : Path
-            Theorems with their proofs; they speak of the definitions by name.
+        file : Path or sequence of them
+            Theorems with their proofs; they speak of the definitions by name. Of several files the last one has the
+            theorems, and those before it what several arguments share.
         definitions : Mapping[str, tuple[Collection[str], Any]], optional
             By name the symbols that are arguments, and an expression of the check: a number, a node, or one of SymPy.
         alone : bool, optional
@@ -388,7 +389,9 @@ class Verdict:
             return self
         known = () if alone else tuple(each for each in self.stated if each != statements.Unstated())
         told = tuple((name, tuple(symbols), value) for name, (symbols, value) in (definitions or {}).items())
-        return replace(self, stated=(*known, statements.Argued(file.read_text("utf-8"), told)))
+        files = (file,) if isinstance(file, Path) else file
+        text = "\n".join(each.read_text("utf-8") for each in files)
+        return replace(self, stated=(*known, statements.Argued(text, told)))
 
     @property
     def scope(self) -> dict[str, Any]:

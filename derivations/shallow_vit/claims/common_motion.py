@@ -33,7 +33,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import Tables, tables
+from .book import COQ, Tables, tables
 from .common_gradients import POSITIVE, as_printed
 
 #: a point of Theorem 1, exactly
@@ -130,16 +130,30 @@ def first_order(lab: Laboratory, conserved: Verdict, missed: Mapping[str, Node])
     )
 
 
-def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str) -> Verdict:
-    """Refuted if the right side outgrows the left one as eta tends to 0, both as powers of 1/eta times constants."""
+def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str, *files: str) -> Verdict:
+    """Refuted if the right side outgrows the left one as eta tends to 0, both as powers of 1/eta times constants.
+
+    `files` have the theorem in Coq, from the forces of a layer to its weights after T steps and what is printed of them.
+    """
     bound = bounded_motion(lab)
     if bound.as_stated != HOLDS:
         return undecided("the equations are not those whose factors were counted")
     if order(right) <= order(left):
         return undecided(f"the right side is of the order eta^{-order(right)}, the left one eta^{-order(left)}")
-    found = refuted(Witness(sentence, EXACT)).stating(**_every_constant(left, right)).arguing(IN_WORDS)
+    found = refuted(Witness(sentence, EXACT)).stating(**_every_constant(left, right))
+    found = after_steps(found, *files) if files else found.arguing(IN_WORDS)
     assert bound.proof is not None
     return found.proving(*bound.proof.steps, f"powers of 1/eta: {order(left)} on the left, {order(right)} on the right")
+
+
+def after_steps(found: Verdict, *files: str) -> Verdict:
+    """The same verdict by theorems about weights after T steps, T of (10), with eta = x^-5."""
+    x = sym("x")
+    told = {
+        "eta": (("x",), in_fifth_roots(1 / n, x)),
+        "steps": (("c", "alpha_s", "x"), in_fifth_roots(STEPS, x)),
+    }
+    return found.by_theorems([COQ / name for name in ("time_of_training.v", *files)], told)
 
 
 def unmoved(lab: Laboratory, at_start: Verdict, sentence: str, *steps: str) -> Verdict:
@@ -196,4 +210,5 @@ def in_fifth_roots(node: Node, x: Node) -> Node:
 
 
 TIME = STEPS / n  # eta T
+RIGHT_SIDES = "printed_growth.v"  # p_n and phi_n of Definition 1, and right sides with eta t^2
 IN_WORDS = "argues in words: from bounds on single steps to the size of weights after all of them"

@@ -31,7 +31,7 @@ from ..setting import Case
 from ..special import many_networks
 from .book import point
 from .common_gradients import POSITIVE
-from .common_motion import EXACT, IN_WORDS, bounded_motion
+from .common_motion import EXACT, after_steps, bounded_motion
 from .common_seeds import PILOT
 
 LEVEL = 1e-3  # of the risk at which an experiment of the paper is successful
@@ -153,8 +153,7 @@ def no_margin(lab: Laboratory, sentence: str) -> Verdict:
         return undecided("the equations are not those whose factors were counted")
     assert bound.proof is not None
     return (
-        refuted(Witness(sentence, EXACT))
-        .arguing(IN_WORDS)
+        after_steps(refuted(Witness(sentence, EXACT)), "near_ties.v")
         .proving(
             *bound.proof.steps,
             "neither T of (10) nor these bounds contain |S|, and hidden constants are fixed before it, as (9) bounds it by one: with "

@@ -40,7 +40,7 @@ def iterations(lab: Laboratory, frozen: bool = False) -> Verdict:
     )
     right = over_steps(lab, "steps", "the number of steps to zero loss", frozen).order("eta", -1, "Theta", "zero")
     return (
-        too_slow(lab, TIME, graph.ONE, sentence)
+        too_slow(lab, TIME, graph.ONE, sentence, "half_of_the_starts.v")
         .correcting(
             r"T=\Theta(\eta^{-1})\text{ to zero training loss; seen at }\alpha_*=\tfrac12,\ \alpha_\#=\tfrac1{20},\ a_{(l)}=a",
             right,

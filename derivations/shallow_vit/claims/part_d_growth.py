@@ -27,7 +27,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import CONSTANTS, NUMBERS, PRINTED, THEOREM_1, claim
-from .common_motion import too_slow
+from .common_motion import RIGHT_SIDES, too_slow
 from .part_d_orders import alpha, error, eta, n, p, power, t
 
 
@@ -261,7 +261,7 @@ def growth_of_keys(lab: Laboratory) -> Verdict:
         "and with them |q_1(T)|^2, while log T is unbounded"
     )
     return (
-        too_slow(lab, ONE, n, sentence)
+        too_slow(lab, ONE, n, sentence, "length_of_keys.v")
         .proving(
             "|q_1(T)|^2 >= c log T would make e^{|q_1(T)|^2} at least T^c, a power of 1/eta for every c > 0; the left side is bounded; c = 1 is shown"
         )
@@ -315,7 +315,7 @@ def level_of_attention(lab: Laboratory) -> dict[str, Verdict]:
         "(65)": (f"{start}: phi_n(T) (|S| - |S_1|) stays above a constant", r"\phi_n(|S|-|S_1|)=\frac k{T^C+k}"),
     }
     return {
-        part: too_slow(lab, ONE, n, sentence)
+        part: too_slow(lab, ONE, n, sentence, RIGHT_SIDES, "level_of_attention.v")
         .proving(
             "the left side is bounded by a constant over eta^0, the right side of its reciprocal grows like eta^-C; C = 1 is shown"
         )

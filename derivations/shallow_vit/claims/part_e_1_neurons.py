@@ -21,7 +21,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
-from .common_motion import STEPS, TIME, by_printed_steps, n, too_slow, unmoved
+from .common_motion import RIGHT_SIDES, STEPS, TIME, by_printed_steps, n, too_slow, unmoved
 from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
@@ -232,7 +232,7 @@ def _growth(lab: Laboratory, feature: str) -> Verdict:
         "|w(0)| + O(eta^(2/5)), while the right side grows like eta T^2, that is eta^(-1/5); the more so at eta T = Theta(1), "
         "where the left side is bounded and the right one of the order 1/eta"
     )
-    printed = too_slow(lab, 1 + TIME, STEPS**2 / n, sentence)
+    printed = too_slow(lab, 1 + TIME, STEPS**2 / n, sentence, RIGHT_SIDES, "growth_of_neurons.v")
     s, y0, b0, k, J = (sym(name) for name in ("s", "y0", "b0", "k", "J"))
     solution = graph.exp(k * s * s / 2) * (y0 + b0 * J)
     ds, dJ = graph.gradient(solution, [s, J])

@@ -385,7 +385,7 @@ def sum_of_growth(lab: Laboratory) -> dict[str, Verdict]:
         "norms, so that the left side is O(eta T), while the middle is T times a constant"
     )
     s, k = sym("s"), sym("k")
-    first = too_slow(lab, TIME, STEPS, sentence).correcting(
+    first = too_slow(lab, TIME, STEPS, sentence, "sum_of_key_growth.v").correcting(
         r"\frac{\eta T}{e^{\|q_1(T)\|^2}}\text{ in the middle: a function of }\eta T",
         identity({"eta T": k * s - k * sym("eta") * (s / sym("eta"))}),
         "K carries a factor eta, as in (60)",

@@ -13,7 +13,7 @@ from odesys import (
 
 from ..laboratory import Laboratory
 from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, put
-from .common_motion import STEPS, TIME, n, too_slow
+from .common_motion import RIGHT_SIDES, STEPS, TIME, n, too_slow
 from .common_samples import PAIR, no_margin
 from .common_seeds import (
     CONFUSED,
@@ -27,7 +27,7 @@ from .common_seeds import (
 from .part_e_1_neurons import COPIES
 
 
-def outgrown(lab: Laboratory, what: str) -> Verdict:
+def outgrown(lab: Laboratory, what: str, file: str) -> Verdict:
     """A display whose left side is bounded by lengths of weights, and whose right side has xi eta (t + 1)^2."""
     sentence = (
         f"for every c and eta to 0 (all hypotheses hold), at T = c eta^(-3/5)/alpha_*: {what} on the left is bounded by lengths of weights, "
@@ -35,7 +35,7 @@ def outgrown(lab: Laboratory, what: str) -> Verdict:
     )
     s, k = sym("s"), sym("k")
     return (
-        too_slow(lab, graph.ONE, STEPS**2 / n, sentence)
+        too_slow(lab, graph.ONE, STEPS**2 / n, sentence, RIGHT_SIDES, file)
         .correcting(
             r"\text{the same with }(\eta t)^2\text{ for }\eta t^2:\ \text{a function of }\eta t",
             identity({"t = s/eta": k * s**2 - k * (sym("eta") * (s / sym("eta"))) ** 2}),
@@ -67,7 +67,7 @@ def parts_of_output(lab: Laboratory) -> dict[str, Verdict]:
     )
     w, a = sym("w"), sym("a")
     return {
-        "(56)": outgrown(lab, "the lucky part of the output"),
+        "(56)": outgrown(lab, "the lucky part of the output", "output_of_lucky.v"),
         "(57)": always_positive({"a Relu": a * graph.relu(w)}, positive=("a", "w")).proving(
             "each summand is a positive number times a ReLU, which is not negative"
         ),
@@ -215,7 +215,7 @@ def neurons_on_values(lab: Laboratory) -> dict[str, Verdict]:
     what = "the ratio of w'v of nuisance patterns and of pattern 1"
     printed, right = over_batches(lab, "u nuisance over own", what, -0.5)
     return {
-        "(133)": outgrown(lab, "a neuron on a value"),
+        "(133)": outgrown(lab, "a neuron on a value", "neurons_on_values.v"),
         "(134)": in_every_run(lab, every, lambda x: x["u other over own"] <= 1)
         & in_every_run(lab, every, lambda x: x["u other over own"] <= 1, of_confused, CONFUSED),
         "(135)": printed.correcting(
@@ -244,7 +244,7 @@ def neurons_on_values(lab: Laboratory) -> dict[str, Verdict]:
 )
 def drives_query(lab: Laboratory) -> Verdict:
     """The left side is bounded by lengths of weights, the right side has eta T^2; what (145) draws from it is Beyond.force."""
-    return outgrown(lab, "the coefficient")
+    return outgrown(lab, "the coefficient", "drive_of_queries.v")
 
 
 @claim(
@@ -293,7 +293,7 @@ def queries_of_nuisance(lab: Laboratory) -> dict[str, Verdict]:
         "the step of a nuisance query is its share of the queries, alpha_nd/(M - 2) in equal parts, times a factor; that this is at least a constant times K is open",
         factor_is_the_share=known,
     )
-    return {"(155)": outgrown(lab, "the step over eta"), "(158)": left}
+    return {"(155)": outgrown(lab, "the step over eta", "nuisance_queries.v"), "(158)": left}
 
 
 @claim(
@@ -318,7 +318,7 @@ def growth_seen(lab: Laboratory) -> Verdict:
         "eta^(2/5), while the right side is eta T (eta T^2)^2, which tends to a constant"
     )
     s, k = sym("s"), sym("k")
-    return too_slow(lab, TIME, TIME * (STEPS**2 / n) ** 2, sentence).correcting(
+    return too_slow(lab, TIME, TIME * (STEPS**2 / n) ** 2, sentence, RIGHT_SIDES, "growth_seen.v").correcting(
         r"\text{the same with }(\eta t)^2\text{ for }\eta t^2:\ \text{a function of }\eta t",
         identity({"t = s/eta": k * s**2 - k * (sym("eta") * (s / sym("eta"))) ** 2}),
         "as for (34)",
