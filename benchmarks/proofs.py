@@ -2,8 +2,9 @@
 
 Runs the claims of `proofs.json` (those that were a proof once) and, with ``--all``, every claim; exports what they
 proved, has Coq check it (answers are kept by content), and prints a table by reason. ``--json`` keeps the answers,
-``--twins N`` breaks N files of each kind by a sign and demands that Coq refuses them, ``--update`` adds claims that are
-a proof now to `proofs.json`.
+beside those of other papers that are there; ``--write`` puts the table of all of them into `proofs.md`. ``--twins N``
+breaks every file with an argument in its conclusion, and N others of each paper in a sign: Coq must refuse them.
+``--update`` adds claims that are a proof now to `proofs.json`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ import json
 import re
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from odesys.papers.proof_files import ProofFile, proof_file
@@ -27,8 +27,11 @@ from odesys.stated import recorded
 from odesys.verdicts import Evidence
 
 LIST = Path(__file__).with_name("proofs.json")
+PAGE = Path(__file__).with_name("proofs.md")
+BEGINS, ENDS = "<!-- table: python -m benchmarks.proofs --write -->\n", "<!-- end of the table -->\n"
 SEALED, UNCHECKED, REFUSED, DEMOTED = "sealed", "exported, not checked", "Coq does not accept it", "no proof any more"
 ARGUMENT = "Module argument_1."
+TWIN_REFUSED, TWIN_ACCEPTED = "refused", "accepted"
 REASONS = {
     "decided in exact arithmetic": "decides by a computation of its own and hands over no statement",
     "only a difference": "hands over a difference without its sides",
@@ -47,6 +50,7 @@ class Row:
     why: str = ""
     statements: int = 0
     seconds: float = 0.0
+    twin: str = ""  # refused or accepted, where one was made
 
 
 def exported(paper: str, chosen: Iterable[str]) -> dict[str, ProofFile | None]:
@@ -99,36 +103,74 @@ def reason(missing: str) -> str:
 
 
 def table(found: Iterable[Row]) -> str:
-    """Results by paper, the most frequent first."""
+    """Results by paper, the most frequent first; twins, and seconds that Coq took.
+
+    >>> print(table([Row("a", "1", SEALED, seconds=1.5, twin="refused"), Row("b", "2", SEALED, seconds=2.0)]))
+    | result | a | b | all |
+    | --- | ---: | ---: | ---: |
+    | sealed | 1 | 1 | 2 |
+    | claims | 1 | 1 | 2 |
+    | twins refused | 1 | 0 | 1 |
+    | twins accepted | 0 | 0 | 0 |
+    | seconds of Coq | 2 | 2 | 4 |
+    | longest file | 2 | 2 | 2 |
+    """
     found = list(found)
     papers = list(dict.fromkeys(row.paper for row in found))
-    counts = Counter((row.result, row.paper) for row in found)
     kinds = [kind for kind, _ in Counter(row.result for row in found).most_common()]
     lines = ["| result | " + " | ".join([*papers, "all"]) + " |", "| --- |" + " ---: |" * (len(papers) + 1)]
+
+    def line(name: str, number: Callable[[list[Row]], float]) -> None:
+        parts = [[row for row in found if row.paper == paper] for paper in papers]
+        lines.append("| " + " | ".join([name, *(f"{number(rows):.0f}" for rows in [*parts, found])]) + " |")
+
     for kind in kinds:
-        numbers = [counts[kind, paper] for paper in papers]
-        lines.append("| " + " | ".join([kind, *map(str, numbers), str(sum(numbers))]) + " |")
-    totals = [sum(row.paper == paper for row in found) for paper in papers]
-    lines.append("| " + " | ".join(["claims", *map(str, totals), str(sum(totals))]) + " |")
+        line(kind, lambda rows, kind=kind: sum(row.result == kind for row in rows))
+    line("claims", len)
+    for said in (TWIN_REFUSED, TWIN_ACCEPTED):
+        line(f"twins {said}", lambda rows, said=said: sum(row.twin == said for row in rows))
+    line("seconds of Coq", lambda rows: sum(row.seconds for row in rows))
+    line("longest file", lambda rows: max((row.seconds for row in rows), default=0.0))
     return "\n".join(lines)
 
 
+def page(text: str, found: Iterable[Row]) -> str:
+    """A page with the table of these rows, and what is not sealed, between its marks.
+
+    >>> print(page(f"before\\n{BEGINS}old\\n{ENDS}after", [Row("a", "1", SEALED)]).splitlines()[-1])
+    after
+    """
+    found = list(found)
+    before, _, rest = text.partition(BEGINS)
+    _, _, after = rest.partition(ENDS)
+    sealed = sum(row.result == SEALED for row in found)
+    lines = [table(found), "", f"{sealed} of {len(found)} is {100 * sealed / len(found):.0f} percent."]
+    return f"{before}{BEGINS}" + "\n".join(lines) + f"\n{ENDS}{after}"
+
+
 SIDE = re.compile(r"^Definition right_\d+ : R := (.*)\.$", re.M)
-ARGUED = re.compile(r"^Definition \w+(?: \([^:]*: R\))? : R := (.*)\.$", re.M)
+STATED = re.compile(r"^Theorem \w+(.*?)\.\s+Proof", re.M | re.S)
+RELATION = re.compile(r" (<=|<>|<|=|>=|>)\s")
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 
 
 def broken(text: str) -> str | None:
-    """A file with a sign changed: that of what an argument speaks of, else of a right side that is not zero.
+    """A file that must be refused: the conclusion of its last argument turned round, else the sign of a right side.
 
     >>> broken("Definition right_1 : R := (2 * x).")
     'Definition right_1 : R := - ((2 * x)).'
-    >>> print(broken("Module argument_1.\\nDefinition moved (t h : R) : R := (h * t)."))
+    >>> print(broken("Module argument_1.\\nTheorem above : forall x, 0 < x -> one <= f x.\\nProof. lra. Qed."))
     Module argument_1.
-    Definition moved (t h : R) : R := - ((h * t)).
+    Theorem above : forall x, 0 < x -> one > f x.
+    Proof. lra. Qed.
     """
     argued = text.find(ARGUMENT)
-    places = ARGUED.finditer(text, argued) if argued >= 0 else SIDE.finditer(text)
-    for found in places:
+    if argued >= 0:
+        *_, statement = STATED.finditer(text, argued)
+        *_, last = RELATION.finditer(statement.group(1))
+        start = statement.start(1)
+        return f"{text[: start + last.start(1)]}{OPPOSITE[last.group(1)]}{text[start + last.end(1) :]}"
+    for found in SIDE.finditer(text):
         if found.group(1).strip("()") != "0":
             return f"{text[: found.start(1)]}- ({found.group(1)}){text[found.end(1) :]}"
     return None
@@ -147,22 +189,19 @@ def kind_of(text: str) -> str:
     return "as written" if re.search(r"^Lemma w\d", text, re.M) else "identity"
 
 
-def twins(files: Iterable[ProofFile], each_kind: int) -> list[tuple[str, str, bool]]:
-    """Broken files by kind, and whether Coq refuses them."""
+def twins(files: Iterable[ProofFile], others: int) -> dict[str, str]:
+    """By claim whether Coq refuses its broken file: every argument, and some other files, a small one of each kind."""
+    chosen: dict[str, ProofFile] = {}
     taken: Counter[str] = Counter()
-    found = []
     for file in sorted(files, key=lambda file: len(file.text)):
-        text = broken(file.text)
         kind = kind_of(file.text)
-        if text is None or taken[kind] >= each_kind:
-            continue
-        taken[kind] += 1
-        with tempfile.TemporaryDirectory() as place:
-            write_folder(Path(place), {file.name: text})
-            answered = check_folder(Path(place), [file.name], 1, lambda *_: None)
-        found.append((kind, file.claim, not answered[file.name].ok))
-        print(f"    {kind}, {file.claim}: {'refused' if found[-1][2] else 'ACCEPTED'}", file=sys.stderr, flush=True)
-    return found
+        if broken(file.text) is not None and (kind == "argument" or (taken[kind] == 0 and len(taken) < others + 1)):
+            taken[kind] += 1
+            chosen[file.name] = file
+    with tempfile.TemporaryDirectory() as place:
+        write_folder(Path(place), {name: broken(file.text) or "" for name, file in chosen.items()})
+        said = check_folder(Path(place), list(chosen), 1, lambda text, _: print(f"    twins, {text}", file=sys.stderr))
+    return {file.claim: TWIN_ACCEPTED if said[name].ok else TWIN_REFUSED for name, file in chosen.items()}
 
 
 def main() -> int:
@@ -174,10 +213,13 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("results/proofs"))
     parser.add_argument("--no-check", action="store_true")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--twins", type=int, default=0)
+    parser.add_argument("--twins", type=int, default=-1)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--write", action="store_true", help="put the table into proofs.md")
     asked = parser.parse_args()
-    began, found, wrong = time.process_time(), [], []
+    kept = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else []
+    before = [row for row in (Row(**each) for each in kept) if row.paper not in asked.papers]
+    found: list[Row] = []
     for paper in asked.papers:
         ids = [claim.id for claim in find_paper(paper).book()] if asked.all else listed.get(paper, [])
         files = exported(paper, ids)
@@ -185,23 +227,27 @@ def main() -> int:
             now = [claim for claim, each in files.items() if each is not None]
             listed[paper] = sorted({*listed.get(paper, ()), *now})
         known = {claim: each for claim, each in files.items() if each is not None or claim in listed.get(paper, ())}
-        found += rows(paper, known, asked.folder / paper, not asked.no_check)
-        sealed = {row.claim for row in found if row.paper == paper and row.result == SEALED}
+        seen = rows(paper, known, asked.folder / paper, not asked.no_check)
+        sealed = {row.claim for row in seen if row.result == SEALED}
         sample = [each for claim, each in known.items() if each is not None and claim in sealed]
-        wrong += [twin for twin in twins(sample, asked.twins) if not twin[2]]
+        answers = twins(sample, asked.twins) if asked.twins >= 0 else {}
+        found += [replace(row, twin=answers.get(row.claim, "")) for row in seen]
         if asked.json:
-            asked.json.write_text(json.dumps([asdict(row) for row in found], indent=1), "utf-8")
+            asked.json.write_text(json.dumps([asdict(row) for row in [*before, *found]], indent=1), "utf-8")
     if asked.update:
         LIST.write_text(json.dumps(listed, indent=1) + "\n", "utf-8")
+    found = [*before, *found]
+    if asked.write:
+        PAGE.write_text(page(PAGE.read_text("utf-8"), found), "utf-8")
     print(table(found))
-    print(f"\n{time.process_time() - began:.0f} s of processor time here, {sum(r.seconds for r in found):.0f} s of Coq")
     for row in found:
         if row.result != SEALED:
             print(
                 f"- {row.paper} {row.claim}: {row.result}{f' ({row.why})' if row.why and row.why != row.result else ''}"
             )
-    for kind, claim, _ in wrong:
-        print(f"accepted though broken: {claim} ({kind})")
+    wrong = [row for row in found if row.twin == TWIN_ACCEPTED]
+    for row in wrong:
+        print(f"accepted though broken: {row.claim} of {row.paper}")
     return 1 if wrong else 0
 
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import resource
 import shutil
 import subprocess
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.resources import files as resources
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
 
 from ..files import write_text
 from ..jit.code_store import cache_folder
 
-SECONDS, MEMORY = 120, 3 * 2**30  # of one file
+SECONDS, MEMORY = 120, 3 * 2**30  # of one file, of a processor
+WALL = 60  # times as long on a clock, for one that waits for something
 PACKAGES = "coq libcoq-coquelicot libcoq-interval"
 WITHOUT_COQ = (
     f"Coq was not found, so the files were written and not checked; on Debian: apt install {PACKAGES}, "
@@ -102,38 +105,39 @@ def write_folder(folder: Path, theories: Mapping[str, str]) -> list[Path]:
 def check_folder(
     folder: Path, names: Sequence[str], workers: int, progress: Callable[[str, float], None]
 ) -> dict[str, Checked]:
-    """What Coq says of the files of a folder, by name; the prelude is compiled first."""
+    """What Coq says of the files of a folder, by name; compiled in a folder that belongs to this call alone."""
     version = coq_version()
-    found: dict[str, Checked] = {}
-    open_ones = []
-    for name in names:
-        kept = _kept(folder / name, version)
-        if kept is None:
-            open_ones.append(name)
-        else:
-            found[name] = kept
-    if open_ones:
-        needs = {name: libraries_of((folder / name).read_text("utf-8")) for name in open_ones}
-        for library in dict.fromkeys([PRELUDE, *(each for known in needs.values() for each in known)]):
-            built = _run(folder, library)
-            why = COQUELICOT if library == DERIVATIVES else f"{library}: {built.why}"
-            for name in open_ones if not built.ok else ():
-                if library in needs[name]:
-                    found[name] = Checked(name, False, 0.0, (), why, version)
-        open_ones = [name for name in open_ones if name not in found]
-        with ThreadPoolExecutor(max(1, workers)) as pool:
-            futures = {pool.submit(_run, folder, name): name for name in open_ones}
-            for done, future in enumerate(as_completed(futures), start=1):
-                name = futures[future]
-                found[name] = future.result()
-                _keep(folder / name, version, found[name])
-                progress(f"checking {name}", done / len(open_ones))
-        for left in (".vo", ".vok", ".vos", ".glob"):
-            for file in folder.glob(f"*{left}"):
-                file.unlink()
-        for file in folder.glob(".*.aux"):
-            file.unlink()
+    texts = {name: (folder / name).read_text("utf-8") for name in names}
+    found = {name: known for name, text in texts.items() if (known := _kept(name, text, version)) is not None}
+    left = {name: text for name, text in texts.items() if name not in found}
+    if left:
+        with TemporaryDirectory(prefix="odesys-proofs-") as place:
+            write_folder(Path(place), left)
+            for name, seen in _checked(Path(place), left, workers, progress):
+                found[name] = seen
+                _keep(texts[name], version, seen)
     return {name: found[name] for name in names}
+
+
+def _checked(
+    place: Path, texts: Mapping[str, str], workers: int, progress: Callable[[str, float], None]
+) -> Iterator[tuple[str, Checked]]:
+    """Files of a folder with what Coq says of them, as it says it."""
+    needs = {name: libraries_of(text) for name, text in texts.items()}
+    open_ones = list(texts)
+    for library in dict.fromkeys(
+        [PRELUDE, *(each for each in OTHERS if any(each in known for known in needs.values()))]
+    ):
+        built = _run(place, library)
+        why = COQUELICOT if library == DERIVATIVES else f"{library}: {built.why}"
+        for name in [] if built.ok else [name for name in open_ones if library in needs[name]]:
+            open_ones.remove(name)
+            yield name, Checked(name, False, 0.0, (), why, coq_version())
+    with ThreadPoolExecutor(max(1, workers)) as pool:
+        futures = {pool.submit(_run, place, name): name for name in open_ones}
+        for done, future in enumerate(as_completed(futures), start=1):
+            progress(f"checking {futures[future]}", done / len(open_ones))
+            yield futures[future], future.result()
 
 
 def _limits() -> None:
@@ -144,21 +148,20 @@ def _limits() -> None:
 
 def _run(folder: Path, name: str) -> Checked:
     """One file; time is processor time, so that a busy machine changes no answer."""
-    before = time.perf_counter()
     command = ["coqc", "-R", ".", "Odesys", name]
-    try:
-        said = subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=10 * SECONDS,
-            preexec_fn=_limits,
-        )
-    except subprocess.TimeoutExpired:
-        return Checked(name, False, 10.0 * SECONDS, (), "took too long", coq_version())
-    seconds = round(time.perf_counter() - before, 2)
+    with (folder / f"{name}.out").open("w+") as out, (folder / f"{name}.err").open("w+") as err:
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=err, preexec_fn=_limits)
+        stop = Timer(WALL * SECONDS, process.kill)
+        stop.start()
+        _, status, used = os.wait4(process.pid, 0)
+        stop.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read())
+    said = subprocess.CompletedProcess(command, process.returncode, *texts)
+    seconds = round(used.ru_utime + used.ru_stime, 2)
     if said.returncode != 0:
         return Checked(name, False, seconds, (), _reason(folder / name, said), coq_version())
     found = read_axioms(said.stdout)
@@ -193,26 +196,25 @@ def _reason(file: Path, said: subprocess.CompletedProcess[str]) -> str:
     return f"{lemma}{message[:160]}"
 
 
-def _place(file: Path, version: str) -> Path | None:
+def _place(text: str, version: str) -> Path | None:
     folder = cache_folder()
     if folder is None or not version:
         return None
-    text = file.read_text("utf-8")
     content = "\n".join([version, *map(library_text, libraries_of(text)), text])
     return folder / "proofs" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
 
 
-def _kept(file: Path, version: str) -> Checked | None:
-    place = _place(file, version)
+def _kept(name: str, text: str, version: str) -> Checked | None:
+    place = _place(text, version)
     with suppress(OSError, ValueError, TypeError):
         if place is not None:
             data = json.loads(place.read_text("utf-8"))
-            return Checked(**{**data, "axioms": tuple(data["axioms"]), "file": file.name})
+            return Checked(**{**data, "axioms": tuple(data["axioms"]), "file": name})
     return None
 
 
-def _keep(file: Path, version: str, found: Checked) -> None:
-    place = _place(file, version)
+def _keep(text: str, version: str, found: Checked) -> None:
+    place = _place(text, version)
     with suppress(OSError):
         if place is not None and found.ok:
             place.parent.mkdir(parents=True, exist_ok=True)

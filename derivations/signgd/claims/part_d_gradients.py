@@ -371,7 +371,8 @@ def common_factor(lab: Laboratory, kinds: str) -> Verdict:
         f"argument_{kind}_{'plus' if label > 0 else 'minus'}": (WRITTEN, lab.moves_of_a_sample(label, NOISE)[kind])
         for label, kind in product(BOTH, kinds)
     }
-    return found.by_theorems(COQ / f"moves_of_{'queries' if kinds == 'QK' else 'values'}.v", arguments)
+    files = ("moves_of_a_sample.v", f"moves_of_{'queries' if kinds == 'QK' else 'values'}.v")
+    return found.by_theorems([COQ / file for file in files], arguments)
 
 
 @book.claim(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.proofs import broken
 from odesys import decided, equal, sym
 from odesys.proofs.arguments import argument, arguments, definition
 from odesys.proofs.terms import NotExported
@@ -39,6 +40,29 @@ def test_theorems_about_an_expression_of_the_check(tmp_path: Path) -> None:
 def test_another_expression_is_refused(tmp_path: Path) -> None:
     found = theory(["a test"], [], handed(tmp_path, -sym("t") * sym("h")))
     assert not said_of(found.text, tmp_path).ok
+
+
+EITHER_SIGN = """Theorem size_of_a_move : forall t h, 0 <= Rabs (moved t h).
+Proof. intros t h. apply Rabs_pos. Qed.
+"""
+
+
+@needs_coq
+def test_a_twin_with_another_conclusion_is_refused_where_another_sign_is_not(tmp_path: Path) -> None:
+    for node in (sym("t") * sym("h"), -sym("t") * sym("h")):
+        found = theory(["a test"], [], handed(tmp_path, node, EITHER_SIGN))
+        assert said_of(found.text, tmp_path).ok
+        assert not said_of(broken(found.text) or "", tmp_path).ok
+
+
+def test_several_files_are_one_argument(tmp_path: Path) -> None:
+    shared, last = tmp_path / "shared.v", tmp_path / "last.v"
+    head, _, tail = GROWS.partition("\n\n")
+    shared.write_text(head + "\n")
+    last.write_text(tail)
+    with recorded():
+        (argued,) = decided(True, {}).by_theorems([shared, last]).stated
+    assert argued == Argued(GROWS)
 
 
 @needs_coq

@@ -38,6 +38,35 @@ def test_a_file_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert said_of(text, tmp_path / "a").ok
 
 
+def test_two_checks_in_one_folder_leave_each_other_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checking.write_folder(tmp_path, {"one.v": "Check 1.\n", "two.v": "Check 2.\n"})
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(checking, "coq_version", lambda: "none")
+    places = []
+
+    def fake(place: Path, name: str) -> checking.Checked:
+        if name == "one.v":  # another command checks a file of this folder, from its start to its end
+            assert checking.check_folder(tmp_path, ["two.v"], 1, lambda *_: None)["two.v"].ok
+        (place / f"{name}o").touch()
+        places.append(place)
+        return checking.Checked(name, (place / "prelude.vo").exists(), 0.0)
+
+    monkeypatch.setattr(checking, "_run", fake)
+    assert checking.check_folder(tmp_path, ["one.v"], 1, lambda *_: None)["one.v"].ok
+    assert len(set(places)) == 2
+    assert not list(tmp_path.rglob("*.vo"))
+
+
+@needs_coq
+def test_seconds_are_those_of_a_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SECONDS", 2)
+    forever = "Ltac forever := idtac; forever.\nLemma wrong : 1 = 2.\nProof. forever. Qed.\n"
+    found = said_of(forever, tmp_path)
+    assert not found.ok
+    assert found.why == "stopped at the limit of 2 s or 3 GB"
+    assert 1 < found.seconds < 4
+
+
 def test_the_folder_describes_itself(tmp_path: Path) -> None:
     written = checking.write_folder(tmp_path, {"one.v": "Check 1.\n"})
     assert [file.name for file in written] == ["_CoqProject", "prelude.v", "one.v"]
