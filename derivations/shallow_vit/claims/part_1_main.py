@@ -22,7 +22,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import CONSTANTS, THEOREM_1, claim
+from .book import CONSTANTS, COQ, THEOREM_1, claim
 from .common_motion import EXACT, TIME, too_slow
 from .common_positions import POSITIONS, of_positions
 from .common_runs import off_recursion, prototypes
@@ -132,7 +132,7 @@ def level_in_eta(lab: Laboratory) -> Verdict:
     )
     ended = over_steps(lab, "steps", "the number of steps to zero loss").order("eta", -1, "Theta", "zero")
     flat = over_steps(lab, "left", "one minus the attention at T").order("eta", 0, "Theta", "zero")
-    level = too_slow(lab, TIME, graph.ONE, sentence)
+    level = too_slow(lab, TIME, graph.ONE, sentence, "concentration.v")
     if ended.as_stated != HOLDS:
         level = undecided("the number of steps to zero loss is not of the order 1/eta")
     level = (
@@ -163,8 +163,11 @@ def _nuisance_queries() -> Verdict:
     product = identity(
         {"product of the odds": odds[0] * odds[1] - (star / confusion) ** 2}, positive=("alpha_s", "alpha_c", "x")
     )
+    own, cross = sym("own"), sym("cross")  # e^logit of label-relevant and of confusion tokens
+    share = star * own / (star * own + confusion * cross + other)
+    told = {"share": (("alpha_s", "alpha_c", "own", "cross", "other"), share)}
     # in the class with e^(logit of relevant - logit of confusion) = e <= 1, that is 1/(1 + more)
-    share = star / (1 + more) / (star / (1 + more) + confusion + other)
+    (share,) = graph.substitute([share], {own: 1 / (1 + more), cross: graph.ONE})
     capped = always_positive(
         {"ceiling - attention": star / (star + confusion) - share},
         positive=("alpha_s", "alpha_c", "other"),  # other: nuisance tokens, the query itself is one
@@ -176,7 +179,8 @@ def _nuisance_queries() -> Verdict:
     )
     if product.as_stated != HOLDS or capped.as_stated != HOLDS:
         return undecided("the odds of the two classes do not multiply to a constant")
-    found = refuted(Witness(sentence, EXACT)).proving(
+    found = refuted(Witness(sentence, EXACT)).by_theorems(COQ / "nuisance_ceiling.v", told)
+    found = found.proving(
         "a nuisance query has one logit for each pattern, the same in all samples: the odds of relevant against confusion tokens multiply to (alpha_*/alpha_#)^2",
         "so one of both is at most alpha_*/alpha_#, and attention on S_* is at most odds/(1 + odds)",
     )
