@@ -299,10 +299,13 @@ def logits_after_a_step(lab: Laboratory) -> dict[str, Verdict]:
         positive=("K", "Qk", "short"),
         nonnegative=("more",),
     )
+    eps, q_1 = sym("eps"), sym("q_1")
+    told = {"bound": (("K", "Qk", "q_1", "eps"), (1 + Kq) * q_1 * (1 + Qk) * q_1 - eps * q_1)}
     left = sym("left")  # one minus the sum of squared shares times |q_l| |r_l| / |q_1|^2
     dropped = (1 + Kq) * (1 + Qk) * q * q - Kq * Qk * (1 - left) * q * q - (1 + Kq + Qk) * q * q
     return {
         "logit": (exact & sign)
+        .by_theorems(COQ / "logits_after_a_step.v", told)
         .with_constants(constant="1 - delta - tau")
         .proving(
             "for lengths A, B of at least 1 and eps at most 1/2 the slope B - eps A/|A e + n| is not negative, so that errors "

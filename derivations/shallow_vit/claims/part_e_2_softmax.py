@@ -20,7 +20,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import GROWTH, NUMBERS, K, Q, at, b, c, claim, definition_1, eps
+from .book import COQ, GROWTH, NUMBERS, K, Q, at, b, c, claim, definition_1, eps
 from .common_equations import dot
 
 w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
@@ -173,7 +173,7 @@ def attention_on_own(lab: Laboratory) -> Verdict:
     with flint.ctx.workprec(64):
         largest = float(((1 + flint.arb(2).sqrt()) / 2 + as_ball(Fraction(1, 2))).exp())
     return (
-        (constant & bounds)
+        by_logits(constant & bounds)
         .with_constants(constant="e^{(1 + sqrt 2) eps Q + 2 eps^2}", at_eps_half_and_Q_1=round(largest, 4))
         .adding(with_constant_1=one.as_stated)
     )
@@ -188,6 +188,24 @@ SMALLER = (
     "and e^(K Q^2) for both, and each is at least 1 + K/2"
 )
 EACH = "one other token has between 1/(1 + R) and 1 + R times the mean attention of all other tokens: one more factor 1 + R"
+
+
+def by_logits(found: Verdict) -> Verdict:
+    """The same verdict by a theorem about the softmax of any number of tokens, whose logits differ by errors."""
+    told = {"bound_own": (("c", "b", "w"), w / (c * w + b)), "bound_other": (("c", "b", "w"), 1 / (c * w + b))}
+    return found.by_theorems(COQ / "odds_of_attention.v", told)
+
+
+def by_change(found: Verdict) -> Verdict:
+    """The same verdict by a theorem about odds that are off by any factor in between."""
+    own, other = increments()
+    told = {
+        "change_own": (("b", "c", "w", "E1"), own),
+        "change_other": (("b", "c", "w", "E1"), other),
+        "printed_own": (("b", "c", "w", "K", "E1"), _printed(True)),
+        "printed_other": (("b", "c", "w", "K", "E1"), _printed(False)),
+    }
+    return found.by_theorems(COQ / "change_of_attention.v", told)
 
 
 def odds_off(node: graph.Node) -> tuple[graph.Node, graph.Node]:
@@ -238,7 +256,7 @@ def after_a_step(lab: Laboratory) -> Verdict:
     bound = low / (c * low + b)
     rows = {"exact features": own - bound}
     rows |= {f"odds off, {k}": (1 + R) * odds - bound for k, odds in enumerate(odds_off(own))}
-    return same & always_positive(rows, positive=("c", "b", "w", "K", "Q", "R")).with_constants(
+    return by_logits(same & always_positive(rows, positive=("c", "b", "w", "K", "Q", "R"))).with_constants(
         constant="1/(1 + R), with 1 + R the constant of Eq.126-127"
     )
 
@@ -280,7 +298,7 @@ def growth_of_attention(lab: Laboratory) -> Verdict:
     rows = {f"odds off, {k}": 2 * (1 + R) * odds - printed for k, odds in enumerate(odds_off(own))}
     left = graph.substitute(list(rows.values()), {E1: K / 2 + r})
     found = always_positive(dict(zip(rows, left, strict=True)), positive=("c", "b", "w", "K", "R"), nonnegative=("r",))
-    return exact & step_of_the_gap() & found.proving(SMALLER).with_constants(constant="1/(2 (1 + R))")
+    return exact & step_of_the_gap() & by_change(found).proving(SMALLER).with_constants(constant="1/(2 (1 + R))")
 
 
 @claim(
@@ -308,10 +326,12 @@ def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     level = 1 / (c * w + b)  # w = e^{(1 + K) Q^2 - eps Q}
     below = {f"odds off, {k}": (1 + R) * level - odds for k, odds in enumerate(odds_off(level))}
     return {
-        "(47)": always_positive(below, positive=("c", "b", "w", "R"))
+        "(47)": by_logits(always_positive(below, positive=("c", "b", "w", "R")))
         .proving(EACH)
         .with_constants(constant="(1 + R)^2"),
-        "(48)": exact & step_of_the_gap() & change.proving(SMALLER, EACH).with_constants(constant="1/(2 (1 + R)^2)"),
+        "(48)": exact
+        & step_of_the_gap()
+        & by_change(change).proving(SMALLER, EACH).with_constants(constant="1/(2 (1 + R)^2)"),
     }
 
 
