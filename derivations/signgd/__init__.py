@@ -21,7 +21,7 @@ of the last stages, stages and flips as events, sign descent, Adam and gradient 
 19 (2 (d) on images of the user's own), the claims.
 
 Not covered: the very models of figures 14 and 15 and of tables 4 to 11, whose widths, activations and readouts are not
-given. The figures are drawn with widths of ours, and of the tables the printed counts are checked.
+given. Figures and tables are made with widths of ours; of the tables the printed counts are checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SYSTEMS = {
     "flow": "sign descent in continuous time",
     "raw": "the same step, each sign that of a whole gradient entry",
     "saddle": "one pair of queries and keys near its saddle",
-    "gradient": "gradient flow of the same network; m2 is |mu|^2, s1, s2, ... are |xi_i|_2^2, c2 is 2/m_v",
+    "gradient": "gradient flow of the same network",
     "adam": "a step of Adam with eps = 0",
     "heads": "a step of sign descent with two heads",
 }
@@ -61,6 +61,7 @@ FIGURES = {
     "18": "setting (a) to 2000 steps: values, queries and keys, attention, losses",
     "19": "time line of the stages, from the computed events",
     "alignment": "signs of query and key noise at the start and after stage II (table 2)",
+    "tables": "tables 4 to 11: printed signs of query and key noise in deeper models, and those of ours",
     "laws": "flip times over m_k and attention times over sigma_p s, with fitted exponents",
     "trap": "the two-step cycle: pairs that finite steps hold at their saddle, against the law",
     "overlap": "overlapping supports: network against reduced recursion over d",

@@ -38,6 +38,7 @@ from odesys import (
 )
 
 from .special import written_step
+from .special.letters import explained
 
 READOUT = Words("c", gram=[["c2"]], name="c")  # the frozen vector that reads out the values
 
@@ -267,15 +268,14 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System | IndexedSy
         from .special import general_step
 
         return general_step.size_free(name, parameters["supports"])
-    size = parameters["written"]
     if name == "saddle":
         return saddle()
-    if name == "raw":
-        return raw(size, size)
-    if name == "gradient":
-        return gradient(size, size)
-    if name == "heads":
-        return several_heads(size, 1)
-    if name == "adam":
-        return adam(size, 1)
-    return reduced(size, size, "flow" if name == "flow" else "map")
+    size = parameters["written"]
+    makers: dict[str, Callable[[], System]] = {
+        "raw": lambda: raw(size, size),
+        "gradient": lambda: gradient(size, size),
+        "heads": lambda: several_heads(size, 1),
+        "adam": lambda: adam(size, 1),
+        "flow": lambda: reduced(size, size, "flow"),
+    }
+    return explained(makers.get(name, lambda: reduced(size, size))(), name)

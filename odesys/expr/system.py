@@ -135,6 +135,8 @@ class System:
         What each state stands for, by name; empty for systems written by hand.
     written : WrittenEquations, optional
         The same equations with names for some of their parts, for people to read.
+    meanings : Mapping[str, tuple[str, str]], optional
+        What some states, parameters or other letters stand for, by name, as text and as TeX.
 
     Examples
     --------
@@ -157,6 +159,7 @@ class System:
     tex: Mapping[str, str] = dataclass_field(default_factory=dict, repr=False)
     structure: Mapping[str, State] = dataclass_field(default_factory=dict, repr=False)
     written: WrittenEquations | None = dataclass_field(default=None, repr=False)
+    meanings: Mapping[str, tuple[str, str]] = dataclass_field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in ("flow", "map"):

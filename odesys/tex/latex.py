@@ -113,7 +113,8 @@ def system_text(system: System) -> str:
         names |= {part.symbol: stem} | {f"{part.symbol},{j}": f"{stem}[{j}]" for j in range(1, len(part.exponents) + 1)}
     writer = Writer(named.order, names, (*system.parameters, *_numbers(system), PI), letters["g"])
     left = "d/dt {} = " if system.kind == "flow" else "{}+ = "
-    lines = [f"# {name} = {meaning}" for name, meaning in _notes(named, writer)]
+    lines = [f"# {name} = {meaning}" for name, (meaning, _) in system.meanings.items()]
+    lines += [f"# {name} = {meaning}" for name, meaning in _notes(named, writer)]
     parts = [row for part in named.parts for row in _definition(part, writer)]
     defined, equations = _split_off(system, named.equations)
     lines += [f"{row.left} = {row.right}" for row in _between(defined, parts, writer, names)]
@@ -234,7 +235,8 @@ def _tex_page(system: System, names: tuple[tuple[str, str], ...]) -> EquationPag
     equations = [EquationLine(left(tex[name]), writer.write(node)) for name, node in pairs]
     parts = [row for part in named.parts for row in _definition(part, writer)]
     parts = _between(defined, parts, writer, tex)
-    note_rows = [EquationLine(*note) for note in _notes(named, writer)]
+    told = [(tex.get(name, name), meaning) for name, (_, meaning) in system.meanings.items()]
+    note_rows = [EquationLine(*note) for note in [*told, *_notes(named, writer)] if note[0] != note[1]]
     notes = [f"${name} = {meaning}$" for name, meaning in note_rows]
     return EquationPage(equations, parts, note_rows, notes, [tex[name] for name in system.parameters])
 

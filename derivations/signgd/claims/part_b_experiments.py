@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 from scipy.special import stdtrit
 
-from odesys import Hypothesis, Verdict, Witness, between, enumerate_all, say_number, with_high_probability
+from odesys import Hypothesis, Verdict, Witness, between, enumerate_all, say_number, untested, with_high_probability
 
 from ..laboratory import Laboratory
 from ..setting import Case, published
@@ -38,6 +38,7 @@ OPTIMISERS = {
     "GD, same step": Optimiser("gd", ETA),
 }
 CASE, FULL_SIZE = published("a", 400), published("a")
+LAST_OF_FIGURE = 2000 / FULL_SIZE.flip_time(1e-4)
 SETTING = Hypothesis(
     "setting (a) of the experiments, scaled with d, as many samples of each label",
     r"n=m_v=\tfrac d{100},\ s=\tfrac{4d}{100},\ m_k=\tfrac{5d}{100},\ \text{up to rounding}",
@@ -81,6 +82,25 @@ class Trained:
         """Part of unaligned query noise that turned."""
         flip_time = self.training.data.case.flip_time(ETA)
         return stages.flips(self.training.run, 0.6 * flip_time).crossed.get("query", np.nan)
+
+    @cached_property
+    def against(self) -> np.ndarray:
+        """Mean query noise of unaligned pairs against their vote, at every tenth step, in lengths of a step of SignGD."""
+        flip_time, run = self.training.data.case.flip_time(ETA), self.training.run
+        found = stages.flips(run, 0.6 * flip_time).curves.get("query", np.full(len(run.times), np.nan))
+        return found[: self.steps // 10 + 1] / (ETA * run.start.l1.mean())
+
+    @property
+    def at_end_of_figure(self) -> float:
+        """The same at the end of Figure 2, t = 2000, counted in flip times, if it moves on as in its last 100 steps."""
+        left = LAST_OF_FIGURE * self.training.data.case.flip_time(ETA) - self.steps
+        return float(self.against[-1] + (self.against[-1] - self.against[-11]) / 100 * left)
+
+    @property
+    def halt(self) -> float:
+        """The last step at which that mean moves by a tenth of a step of SignGD, or more."""
+        moving = np.flatnonzero(np.abs(np.diff(self.against)) >= 1)
+        return 10.0 * (moving[-1] + 1) if moving.size else np.nan
 
     @property
     def fall(self) -> float:
@@ -172,6 +192,67 @@ def small_beta(lab: Laboratory) -> Verdict:
         fixed,
         "with a long memory the step size falls before the turn ends, as the text says next",
     ).blaming("misprint", "prevent-allow")
+
+
+@book.claim(
+    "App.B.7-query",
+    "Query noise turns under SignGD and not under Adam",
+    kind="order",
+    where="Section 3.2 on Adam, last sentences; Appendix B.7, first paragraph",
+    parts=["positive under SignGD", "negative under Adam"],
+    origin="text",
+    hypotheses=[SETTING],
+    insensitive=NETWORK,
+    statement=r"\text{Figure 2 (a), (b): the negative query noise becomes positive in the end under SignGD, and stays negative under Adam,}\ \beta_1=0.9",
+    reading=f"{WHERE}: mean of pairs against their vote, carried on at its last speed to the end of Figure 2 (14 flip times)",
+)
+def query_noise(lab: Laboratory) -> dict[str, Verdict]:
+    """Signs of one number; under SignGD the speed stays as it is, under Adam it falls, so that zero is further away."""
+    because = "the printed sign"
+    return {
+        "positive under SignGD": _likely(
+            lab,
+            "mean noise along the vote, in steps",
+            _each(lambda net: -net.at_end_of_figure, "SignGD"),
+            1e-9,
+            inf,
+            because,
+        ),
+        "negative under Adam": _likely(
+            lab,
+            "mean noise against the vote, in steps",
+            _each(lambda net: net.at_end_of_figure, "Adam"),
+            1e-9,
+            inf,
+            because,
+        ),
+    }
+
+
+@book.claim(
+    "App.B.7-halts",
+    "A larger beta_2 halts the query noise earlier",
+    kind="order",
+    where="Appendix B.7, training dynamics, second sentence",
+    parts=["halts earlier", "smoother"],
+    origin="text",
+    hypotheses=[SETTING],
+    expect="untested",
+    insensitive=NETWORK,
+    statement=r"\text{as}\ \beta_2\ \text{increases, the dynamics become smoother, and the evolution of query noise halts earlier}",
+    reading="beta_2 = 0.9 against 0.999, beta_1 = 0, d = 400, 2500 double steps; halted: a tenth of SignGD's speed; smoothness is not measured",
+)
+def halting(lab: Laboratory) -> dict[str, Verdict]:
+    """How much earlier it halts for the same data and start; how smooth a curve is has no measure in the print."""
+    earlier = _each(lambda short, long: short.halt - long.halt, "Adam, short", "Adam, long", steps=TURNED)
+    return {
+        "halts earlier": _likely(
+            lab, "steps by which 0.999 halts earlier", earlier, 10, inf, "the printed relation, by a record or more"
+        ),
+        "smoother": untested(
+            "the text has no measure of it; changes of speed of the mean query noise, added up, are alike for both"
+        ),
+    }
 
 
 @book.claim(
@@ -380,7 +461,7 @@ def table_2(lab: Laboratory) -> dict[str, Verdict]:
     hypotheses=[],
     insensitive=NUMBERS,
     statement=r"\text{rows add up to}\ 512,507,458,523,\ \text{columns to the printed sums, all to}\ m_kn=2000;\ \text{query and key noise are aligned at}\ t=10\ \text{in every model}",
-    reading="exact integers of the nine tables; aligned: more than nine in ten pairs, set with the tables at hand; deeper models are not trained, sizes are not given",
+    reading="exact integers of the nine tables; aligned: more than nine in ten pairs, set with the tables at hand; figure tables has those of deeper models of our sizes",
 )
 def tables_add_up(lab: Laboratory) -> dict[str, Verdict]:
     """Row by row and column by column."""

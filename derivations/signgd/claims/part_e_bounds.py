@@ -188,8 +188,8 @@ def overview_orders(lab: Laboratory) -> dict[str, Verdict]:
     point = inside_point()
     n = short(ball(int(point["n"])))
     sentence = (
-        f"at n = {n:.4g} (all of Condition 3.1 holds) the left side over sigma_0 s^-1/2 / eta is at least 17 n, and log d is "
-        f"{log(point['d']):.4g}"
+        f"at n = {n:.4g} (all of Condition 3.1 holds) the left side over sigma_0 s^-1/2 / eta is at least 17 n, and n is "
+        f"d^(1/9), no power of log d, which is {log(point['d']):.4g}"
     )
     fixed = settled(
         least, "beta_xi over sigma_0 sigma_p s^(1/2) is between 1/4 and 2 log(12 max(m_k, m_v) n/delta)^(1/2)"

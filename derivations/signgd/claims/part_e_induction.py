@@ -101,7 +101,7 @@ def end_of_first_step(lab: Laboratory) -> Verdict:
     logarithm = log(12 * max(point["m_k"], point["m_v"])) + log(point["n"]) / 3
     sentence = (
         f"at n = {point['n']:.4g} (all of Condition 3.1 holds) T_2/T_3 over s^-1/2 is at least 4 n over the root of a logarithm, "
-        f"{4 * point['n'] / sqrt(logarithm):.2g}, and log d is {log(point['d']):.4g}"
+        f"{4 * point['n'] / sqrt(logarithm):.2g}, and n is d^(1/9), no power of log d, which is {log(point['d']):.4g}"
     )
     printed = refuted(Witness(sentence, point), least.evidence) if least.as_stated == "holds" else least
     fixed = vanishing("T_2/T_3", T_2 / T_3) & decided(T_2 / T_3 == N / S**HALF, {"T_2/T_3": str(T_2 / T_3)})

@@ -1,6 +1,6 @@
 """Figures of the signgd paper, redrawn: `figure_ID` draws figure ID, `plot_run` a simulated run."""
 
-from .deeper import figure_14, figure_15
+from .deeper import figure_14, figure_15, figure_tables
 from .optimisers import (
     figure_2,
     figure_3,

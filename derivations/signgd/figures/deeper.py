@@ -1,8 +1,9 @@
-"""Figures 14 and 15: the first layer of deeper transformers under SignGD, with and without residual connections."""
+"""Figures 14 and 15 and tables 4 to 11: the first layer of deeper transformers under SignGD."""
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,14 @@ from odesys import Progress, new_figure, save_figure, silent
 from ..setting import published
 from ..special import deep_network, stages
 from ..special.deep_network import Deep, DeepRun
+from ..special.printed_tables import PRINTED
 from . import panels
 
 D, ETA, STEPS, SEED = 400, 2e-4, 600, 0
+TABLES = {  # by the captions
+    str(number): Deep(layers, mlp, residual)
+    for number, (residual, mlp, layers) in enumerate(product((True, False), (False, True), (2, 3)), 4)
+}
 SMALLEST = 1e-300  # what is below it is not known as a float, and not drawn: steps take the signs of scaled gradients
 
 
@@ -61,3 +67,30 @@ def figure_14(folder: Path, progress: Progress = silent) -> list[Path]:
 def figure_15(folder: Path, progress: Progress = silent) -> list[Path]:
     """The same without residual connections."""
     return _four("15", False, folder, progress)
+
+
+def signs_at_ten(number: str) -> np.ndarray:
+    """One of tables 4 to 11 at the published size and step: signs at the start (rows) and at t = 10 (columns)."""
+    found = deep_network.train(published("a"), TABLES[number], 1e-4, 10, SEED, 10, floats=True)
+    return stages.contingency(found.run, 10)
+
+
+def figure_tables(folder: Path, progress: Progress = silent) -> list[Path]:
+    """Tables 4 to 11: printed counts, and below them those of our models, whose pairs start with other signs."""
+    fig, axes = new_figure(2, 4, (20, 9.6))
+    names = ["$++$", "$+-$", "$-+$", "$--$"]
+    for k, (ax, (number, deep)) in enumerate(zip(axes.flat, TABLES.items(), strict=True), 1):
+        tables = PRINTED[number].counts, signs_at_ten(number)
+        ax.imshow(tables[0], cmap="Blues", vmin=0, vmax=550)
+        for place in np.ndindex(4, 4):
+            text = "\n".join(str(table[place]) for table in tables)
+            ax.text(*place[::-1], text, ha="center", va="center", color="w" if tables[0][place] > 300 else "k")
+        printed, ours = (f"{100 * table[:, [0, 3]].sum() / table.sum():.1f}" for table in tables)
+        word = "residual" if deep.residual else "no residual"
+        ax.set_title(f"table {number}: {deep.label}, {word}\naligned: printed {printed} %, ours {ours} %", fontsize=10)
+        ax.set(xticks=range(4), yticks=range(4), xticklabels=names, yticklabels=names)
+        ax.set(xlabel="signs (key, query) at $t = 10$", ylabel="signs at the start")
+        ax.grid(False)
+        progress("networks", k / len(TABLES))
+    fig.suptitle(f"setting (a), $d = 2000$: printed counts above, ours below, with widths of ours and seed {SEED}")
+    return save_figure(fig, folder, "tables")

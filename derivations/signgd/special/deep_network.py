@@ -80,8 +80,11 @@ class DeepRun:
     gradient: np.ndarray  # of W_Q and W_K of the first layer, at every record
 
 
-def train(case: Case, deep: Deep, eta: float, steps: int, seed: int, record: int = 5) -> DeepRun:
-    """SignGD on all maps from Gaussians of standard deviation sigma_0; data (seed, 0), weights (seed, 1)."""
+def train(case: Case, deep: Deep, eta: float, steps: int, seed: int, record: int = 5, floats: bool = False) -> DeepRun:
+    """SignGD on all maps from Gaussians of standard deviation sigma_0; data (seed, 0), weights (seed, 1).
+
+    With `floats` signs are those of gradients in floats: quicker, and the same while nothing underflows.
+    """
     data, whole = make(case, (seed, 0)), gaussian(case, (seed, 1))
     first = whole.columns(data.active)
     width, rng = len(data.active), np.random.default_rng((seed, 3))
@@ -101,10 +104,11 @@ def train(case: Case, deep: Deep, eta: float, steps: int, seed: int, record: int
         if number % record == 0:
             times.append(number)
             states.append(projected(_first(weights, case), pinned))
-            found = made.gradients(weights, parameters, y)
-            sizes.append(float(np.mean([np.abs(found[name]).mean() for name in ("q1", "k1")])))
-        for name, sign in made.signs(weights, parameters, y).items():
-            weights[name] = weights[name] - eta * sign
+            now = made.gradients(weights, parameters, y)
+            sizes.append(float(np.mean([np.abs(now[name]).mean() for name in ("q1", "k1")])))
+        moves = made.gradients if floats else made.signs
+        for name, found in moves(weights, parameters, y).items():
+            weights[name] = weights[name] - eta * np.sign(found)
     start = recursion.project(data, whole)
     return DeepRun(recursion.from_states(start, times, states, eta), np.array(sizes))
 

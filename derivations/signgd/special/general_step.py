@@ -16,37 +16,13 @@ from odesys import IndexedSystem, Member, Node, OdesysError, every_member, graph
 
 from .. import dynamics
 from ..setting import DISJOINT, SUPPORTS
+from .letters import INNER_PRODUCTS, NORMS, SPELLING, TEX
 
 SIZES = {"i": "n", "r": "m_k"}  # samples and neurons
 FOUND_FROM = ((2, 3), (3, 2))  # n and m_k, so that a factor n/m_k is noticed
-LETTERS = {  # how the derived systems spell a letter with indices, and its TeX
-    "v": ("v_z{i}", "v_{{{i}}}"),
-    "q_mu": ("q_{r}_mu", r"q_{{{r}\mu}}"),
-    "q": ("q_{r}_z{i}", "q_{{{r},{i}}}"),
-    "k_mu": ("k_{r}_mu", r"k_{{{r}\mu}}"),
-    "k": ("k_{r}_z{i}", "k_{{{r},{i}}}"),
-    "l": ("l{i}", r"\|\xi_{{{i}}}\|_1"),
-    **{f"s{ab}": (f"s{ab}_{{i}}", f"s_{{{{{{i}},{ab}}}}}") for ab in ("11", "12", "21", "22")},
-    "g": ("g_{i}", "g_{{{i}}}"),
-    "w": ("w_{i}", "w_{{{i}}}"),
-    "B": ("B_{r}_{i}", "B_{{{r},{i}}}"),
-    "A": ("A_{r}_{i}", "A_{{{r},{i}}}"),
-    "Gq": ("Gq_{r}", "G^{{q}}_{{{r}}}"),
-    "Gk": ("Gk_{r}", "G^{{k}}_{{{r}}}"),
-}
-SPELLING = {letter: text for letter, (text, _) in LETTERS.items()}
-SPELLING |= {f"sgn_{letter}": f"sgn_{SPELLING[letter]}" for letter in ("w", "B", "A", "Gq", "Gk")}
-TEX = {letter: tex for letter, (_, tex) in LETTERS.items()}
-TEX |= {"v_mu": r"v_{\mu}", "m": r"\|\mu\|", "eta": r"\eta"}
 MEANINGS = {  # text and TeX
-    "v_mu": ("<v, mu>", r"\langle v, \mu\rangle"),
-    "v[i]": ("<v, y_i xi_i>", r"\langle v, y_{i}\xi_{i}\rangle"),
-    "q_mu[r]": ("<w_Q,r, mu>", r"\langle w_{Q,r}, \mu\rangle"),
-    "q[r,i]": ("<w_Q,r, y_i xi_i>", r"\langle w_{Q,r}, y_{i}\xi_{i}\rangle"),
-    "k_mu[r]": ("<w_K,r, mu>", r"\langle w_{K,r}, \mu\rangle"),
-    "k[r,i]": ("<w_K,r, y_i xi_i>", r"\langle w_{K,r}, y_{i}\xi_{i}\rangle"),
-    "m": ("|mu| = |mu|_1 (mu has one coordinate)", r"\|\mu\|_1\ \text{(one coordinate)}"),
-    "l[i]": ("|xi_i|_1", r"\sum_{k} |\xi_{i,k}|"),
+    **INNER_PRODUCTS,
+    **NORMS,
     "g[i]": ("-loss'(y_i f(X_i)), loss(z) = log(1 + exp(-z))", r"-\ell'(y_{i} f(X_{i})),\ \ell(z) = \log(1 + e^{-z})"),
     "r": ("the neuron, s in the paper", r"\text{the neuron, }s\text{ in the paper}"),
 }

@@ -1,7 +1,7 @@
 """Tables 2 and 4 to 11 as printed; here because they are data of the paper, compared with each other and with runs.
 
-Rows are the signs (key, query) of a pair at the start, columns those at t = 10, in the order ++, +-, -+, --. Of
-tables 4 to 11 the text at hand does not always show which caption belongs to which table: numbers are by order.
+Rows are the signs (key, query) of a pair at the start, columns those at t = 10, in the order ++, +-, -+, --. The
+captions of tables 4 to 11 stand above or below: numbers are by order.
 """
 
 from __future__ import annotations

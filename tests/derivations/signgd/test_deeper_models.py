@@ -69,3 +69,5 @@ def test_deeper_models_align_early() -> None:
         table = stages.contingency(found.run, 10)
         assert table[:, [0, 3]].sum() > 0.85 * table.sum() == 0.85 * case.n * case.m_k
         assert (found.gradient > 0).all()
+        quick = deep_network.train(case, deep_network.Deep(2, False, residual), 2e-4, 10, 1, floats=True)
+        assert np.array_equal(stages.contingency(quick.run, 10), table)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import random
+import re
 
 import mpmath
 import numpy as np
 import pytest
 
-from derivations.signgd import dynamics
+from derivations.signgd import PAPER, dynamics
 from derivations.signgd.setting import published
 from derivations.signgd.special import network, toy_network
 from derivations.signgd.special.network import Optimiser, Weights
 from derivations.signgd.special.training_sets import make
 from odesys import Data, System, Units, Words, gradient_flow, graph, logistic, maps, num, softmax
+from odesys.tex.latex import system_latex, system_text
 from tests import signgd_gradients
 
 
@@ -150,3 +152,42 @@ def test_equations_as_they_are_written_are_those_that_run(n: int, kind: str) -> 
     for i in range(1, n + 1):
         assert {name for name in graph.symbols([written.definitions[f"g_{i}"]]) if "v_z" in name} == {f"v_z{i}"}
     assert r"\mathrm{sgn}(w_{1})" in made.latex()
+
+
+@pytest.mark.parametrize("name", ["full", "flow", "raw", "gradient", "adam", "heads"])
+def test_written_systems_say_what_their_letters_stand_for(name: str) -> None:
+    """Every kind of state and parameter: the letter before its indices is that of a letter with a meaning."""
+    system = PAPER.systems[name](PAPER.read_parameters({}))
+
+    def kind(letter: str) -> str:
+        return re.sub(r"[12]", "#", letter).replace("b_", "a_" if name == "heads" else "b_", 1)
+
+    known = {kind(letter) for letter in system.meanings} | {"eta", "beta#"}
+    moments = {f"{letter}_{state}" for letter in "ab" for state in known}
+    assert {kind(letter) for letter in (*system.names, *system.parameters)} <= known | moments
+    text, tex = system_text(system), system_latex(system)
+    assert all(f"# {letter} = {meaning}\n" in text for letter, (meaning, _) in system.meanings.items())
+    assert r"\langle w_{Q,1}, y_{1}\xi_{1}\rangle" in tex and "<w_K,1, y_1 xi_1>" in text
+
+
+def test_letters_of_the_gradient_flow_are_what_they_are_said_to_be() -> None:
+    """At random weights of one neuron and one sample: the flow of each letter is that of the inner product it stands for."""
+    rng, eps = np.random.default_rng(3), 1e-6
+    mu, xi, y, m_v = 1.3, rng.normal(size=3), 1.0, 2
+    x = np.zeros((1, 2, 4))
+    x[0, 0, 0], x[0, 1, 1:] = y * mu, xi
+    weights = Weights(rng.normal(size=(1, 4)), rng.normal(size=(1, 4)), rng.normal(size=(2, m_v, 4)))
+
+    def letters(w: Weights) -> dict[str, float]:
+        words = {"mu": x[0, 0] * y, "z1": x[0, 1] * y}
+        found = {f"cv_{name}": w.v @ word for name, word in words.items()}
+        found |= {f"q_r1_{name}": w.W_Q[0] @ word for name, word in words.items()}
+        return found | {f"k_{name}_r1": w.W_K[0] @ word for name, word in words.items()}
+
+    step = network.gradient(weights, x, np.array([y]))
+    moved = Weights(*(w - eps * g for w, g in zip(weights.all(), step.all(), strict=True)))
+    now, then, system = letters(weights), letters(moved), dynamics.gradient(1, 1)
+    field = system.compile(m2=mu**2, s1=float(xi @ xi), c2=2 / m_v)
+    rates = dict(zip(system.names, field(0.0, [now[name] for name in system.names]), strict=True))
+    for name in system.names:
+        assert abs((then[name] - now[name]) / eps - rates[name]) < 1e-5, name
