@@ -67,7 +67,8 @@ PLACES = {  # of the six inner products with the first neuron and sample, where 
 def explained(system: System, name: str) -> System:
     """A written system with what the letters of its first sample and neuron (of its first head) stand for."""
     plain = ("v_mu", *(SPELLING[letter].format(i=1, r=1) for letter in ("v", "q_mu", "q", "k_mu", "k")))
-    told = dict(zip(PLACES.get(name, plain), map(_first, INNER_PRODUCTS.values()), strict=True)) | MEAN_VALUE
+    places = [x if x in system.names else x.replace("_r1", "") for x in PLACES.get(name, plain)]  # one neuron alone
+    told = dict(zip(places, map(_first, INNER_PRODUCTS.values()), strict=True)) | MEAN_VALUE
     if name != "gradient":
         told |= {"m": NORMS["m"], "l1": _first(NORMS["l[i]"])}
     return replace(system, meanings=told | OTHERS.get(name, {}))

@@ -155,9 +155,10 @@ def test_equations_as_they_are_written_are_those_that_run(n: int, kind: str) -> 
 
 
 @pytest.mark.parametrize("name", ["full", "flow", "raw", "gradient", "adam", "heads"])
-def test_written_systems_say_what_their_letters_stand_for(name: str) -> None:
+@pytest.mark.parametrize("size", ["1", "2"])
+def test_written_systems_say_what_their_letters_stand_for(name: str, size: str) -> None:
     """Every kind of state and parameter: the letter before its indices is that of a letter with a meaning."""
-    system = PAPER.systems[name](PAPER.read_parameters({}))
+    system = PAPER.systems[name](PAPER.read_parameters({"written": size}))
 
     def kind(letter: str) -> str:
         return re.sub(r"[12]", "#", letter).replace("b_", "a_" if name == "heads" else "b_", 1)
@@ -171,22 +172,24 @@ def test_written_systems_say_what_their_letters_stand_for(name: str) -> None:
 
 
 def test_letters_of_the_gradient_flow_are_what_they_are_said_to_be() -> None:
-    """At random weights of one neuron and one sample: the flow of each letter is that of the inner product it stands for."""
+    """At random weights of two neurons and one sample: each letter moves as what it stands for."""
     rng, eps = np.random.default_rng(3), 1e-6
     mu, xi, y, m_v = 1.3, rng.normal(size=3), 1.0, 2
     x = np.zeros((1, 2, 4))
     x[0, 0, 0], x[0, 1, 1:] = y * mu, xi
-    weights = Weights(rng.normal(size=(1, 4)), rng.normal(size=(1, 4)), rng.normal(size=(2, m_v, 4)))
+    weights = Weights(rng.normal(size=(2, 4)), rng.normal(size=(2, 4)), rng.normal(size=(2, m_v, 4)))
 
     def letters(w: Weights) -> dict[str, float]:
         words = {"mu": x[0, 0] * y, "z1": x[0, 1] * y}
         found = {f"cv_{name}": w.v @ word for name, word in words.items()}
-        found |= {f"q_r1_{name}": w.W_Q[0] @ word for name, word in words.items()}
-        return found | {f"k_{name}_r1": w.W_K[0] @ word for name, word in words.items()}
+        for r in (1, 2):
+            found |= {f"q_r{r}_{name}": w.W_Q[r - 1] @ word for name, word in words.items()}
+            found |= {f"k_{name}_r{r}": w.W_K[r - 1] @ word for name, word in words.items()}
+        return found
 
     step = network.gradient(weights, x, np.array([y]))
     moved = Weights(*(w - eps * g for w, g in zip(weights.all(), step.all(), strict=True)))
-    now, then, system = letters(weights), letters(moved), dynamics.gradient(1, 1)
+    now, then, system = letters(weights), letters(moved), dynamics.gradient(1, 2)
     field = system.compile(m2=mu**2, s1=float(xi @ xi), c2=2 / m_v)
     rates = dict(zip(system.names, field(0.0, [now[name] for name in system.names]), strict=True))
     for name in system.names:
