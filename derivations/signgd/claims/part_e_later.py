@@ -134,7 +134,7 @@ def keys_after(lab: Laboratory) -> dict[str, Verdict]:
     back = "a key signal moves back at most up to (1 + theta_c) T_4^-, and outwards from there on"
     return {
         "key noise": given(noise.proving(MOVES, late), "Remark E.28", "Lemma E.20", "Eq. (27) and (28)").assuming(
-            "Lemma E.14, corrected: a is near 1/4"
+            "Lemma E.14, corrected: a is near 1/4", "Claims E.31 and E.32: aligned keys do not turn"
         ),
         "key signal": given(signal.proving(MOVES, back), "Remark E.28", "F(t) of Appendix E.7.3 and Remark E.40"),
         "signs": given((moves & signs).proving(MOVES), "Remark E.28"),

@@ -80,6 +80,8 @@ EXPECTED = {
     "Beyond.crossing": ("holds", P),
     "Beyond.finite-step": ("holds", M),
     "App.B.7": ("fails", M),
+    "App.B.7-query": ("holds", M),
+    "App.B.7-halts": ("untested", M),
     "Sec.3.2-optimisers": ("holds", M),
     "Fig.2c": ("holds", M),
     "Beyond.noise-levels": ("holds", M),
@@ -219,8 +221,11 @@ EXPECTED = {
     "Beyond.conservation": ("holds", C),
 }
 FULL = {claim.id for claim in book if claim.level == "full"}
+TRAINED = {"App.B.7-halts"}  # untested in one part, and networks are trained for the other
 SHORT = [
-    id for id, (answer, evidence) in EXPECTED.items() if (evidence != M or answer == "untested") and id not in FULL
+    id
+    for id, (answer, evidence) in EXPECTED.items()
+    if (evidence != M or answer == "untested") and id not in FULL | TRAINED
 ]
 
 
