@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numerics.networks.block_kernel import VARYING, BlockKernel, _step, _summing
-from odesys import blocks, gradient_flow
+from odesys import blocks, gradient_flow, graph
 from odesys.errors import OdesysError
 from tests.random_programs import PARAMETERS, random_program
 
@@ -83,3 +83,26 @@ def test_short_rows_are_added_in_the_order_of_numpy(length: int) -> None:
 def test_a_gate_is_one_where_its_argument_is_positive() -> None:
     found = _step(np.array([-2.0, -0.0, 0.0, 5e-324, np.inf, np.nan]))
     np.testing.assert_array_equal(found, [0.0, 0.0, 0.0, 1.0, 1.0, np.nan])
+
+
+def test_a_constant_function_has_a_value_for_every_entry_of_every_network() -> None:
+    W = blocks.leaf("W", (2, 3))
+    constant = graph.num(5) * graph.sym("b")
+    (found,) = BlockKernel([blocks.apply(constant, W)], {"b": 2.0})({"W": np.zeros((4, 2, 3))})
+    assert found.shape == (4, 2, 3) and (found == 10.0).all()
+
+
+def test_a_repeated_value_is_worked_on_before_it_is_repeated() -> None:
+    """A row that is the same a thousand times is multiplied once, also where axes of length one were added between."""
+    row = blocks.leaf("w", (1, 3))
+    repeated = blocks.multiply(row, blocks.constant(np.ones((1000, 3), dtype=int)))
+    doubled = blocks.multiply(blocks.reshape(repeated, (1000, 1, 3)), blocks.constant([[[2]]]))
+    kernel = BlockKernel([doubled], {})
+    w = np.array([[[1.0, 2.0, 3.0]], [[4.0, 5.0, 6.0]]])
+    values: list[np.ndarray] = [w]
+    for number, work, args in kernel.rows[:-1]:
+        assert number == len(values)
+        values.append(work(*(values[k] for k in args)))
+        assert values[-1].size == w.size  # only the last step repeats
+    (found,) = kernel({"w": w})
+    assert found.shape == (2, 1000, 1, 3) and (found == 2 * w[:, :, None]).all()

@@ -29,10 +29,18 @@ def units(X: Any) -> Any:
     return V @ (W @ X[0]) ** 2
 
 
-@pytest.mark.parametrize(("function", "train"), [(tied, "W"), (twice, "w"), (units, "V W")])
+def layers(X: Any) -> Any:
+    V, W = maps("V", Units("s", 3), Units("r", 2)), maps("W", Units("r", 2), WORDS)
+    return ((V @ (W @ X[0]) ** 2) ** 2).sum()
+
+
+@pytest.mark.parametrize(("function", "train"), [(tied, "W"), (twice, "w"), (units, "V W"), (layers, "V W")])
 def test_slopes_are_differences_of_the_loss(function: Any, train: str) -> None:
     program = gradient_flow(function, DATA, squared, train=train).program
-    rng, sizes = np.random.default_rng(0), {"W": (2, 2), "A": (2, 2), "w": (1, 2), "V": (1, 2)}
+    rng, sizes = (
+        np.random.default_rng(0),
+        {"W": (2, 2), "A": (2, 2), "w": (1, 2), "V": (3, 2) if function is layers else (1, 2)},
+    )
     weights = {name: rng.normal(size=(1, *sizes[name])) for name in program.maps}
     words = {"E": np.linalg.qr(rng.normal(size=(2, 2)))[0][None]}
     reverse = WeightGradient(program, program.maps, {})
@@ -47,3 +55,21 @@ def test_slopes_are_differences_of_the_loss(function: Any, train: str) -> None:
 def test_images_are_shared_between_tables_and_slopes() -> None:
     program = gradient_flow(tied, DATA, squared).program
     assert len(WeightGradient(program, ("W",), {}).images) == 2  # the words, and W on them
+
+
+@pytest.mark.parametrize(("function", "train"), [(tied, "W"), (units, "V W"), (layers, "V W")])
+def test_several_networks_have_the_means_over_their_own_vectors(function: Any, train: str) -> None:
+    """Two networks with three sets of vectors each: as each of the six alone, and then the mean."""
+    program = gradient_flow(function, DATA, squared, train=train).program
+    rng, sizes = np.random.default_rng(3), {"W": (2, 2), "V": (3, 2) if function is layers else (1, 2)}
+    weights = {name: rng.normal(size=(2, *sizes[name])) for name in program.maps}
+    words = np.linalg.qr(rng.normal(size=(6, 2, 2)))[0]
+    reverse = WeightGradient(program, program.maps, {})
+    alone = [
+        reverse.gradients({name: w[k // 3 : k // 3 + 1] for name, w in weights.items()}, {"E": words[k : k + 1]})
+        for k in range(6)
+    ]
+    for name, mean in reverse.means(weights, {"E": words}).items():
+        for network in range(2):
+            own = np.mean([one[name][0] for one in alone[3 * network : 3 * network + 3]], axis=0)
+            assert mean[network] == pytest.approx(own, rel=1e-12, abs=1e-13)

@@ -145,6 +145,15 @@ def test_regression_in_context_needs_a_start():
     assert quotient.initial_state(values={"p": [0, 0, 1], "A": np.diag([1, 1, 0])}).tolist() == [1, 1, 0]
 
 
+@pytest.mark.parametrize("make", [in_context, xor, pair])
+def test_signs_stand_where_a_reader_can_see_them(make):
+    """An axis that has no name keeps its sign: a map can change it instead."""
+    flow = make()
+    for element in flow.symmetries().generators:
+        unnamed = [own for name, own in element.pins if flow.naming.pins[name].labels == ("",)]
+        assert unnamed and all(sign > 0 for own in unnamed for *_, sign in own)
+
+
 def test_two_mixture_has_the_quotient_of_its_model():
     new, old = two_mixture().quotient(), full_flow().quotient()
     assert new.system.names == old.system.names
