@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -55,9 +56,11 @@ def kinds(folder: Path) -> dict[str, tuple[SearchStrategy[Any], Callable[[Any, r
     }
 
 
-def fuzz(strategy: Any, check: Any, tally: random_inputs.Tally, examples: int, number: int, minutes: float) -> None:
-    """Check so many examples, or as many as the time allows."""
-    end = time.monotonic() + 60 * minutes
+def fuzz(
+    strategy: Any, check: Any, tally: random_inputs.Tally, folder: Path, examples: int, number: int, minutes: float
+) -> int:
+    """Check so many examples, or as many as the time allows; how many of them failed, which are printed."""
+    end, failed = time.monotonic() + 60 * minutes, 0
 
     @seed(number)
     @settings(
@@ -69,10 +72,17 @@ def fuzz(strategy: Any, check: Any, tally: random_inputs.Tally, examples: int, n
     )
     @given(strategy)
     def run(example: Any) -> None:
+        nonlocal failed
         if time.monotonic() < end:
-            check(example, tally)
+            try:
+                check(example, tally)
+            except AssertionError as error:
+                failed += 1
+                print(f"FAILED: {error}", flush=True)
+                random_inputs.tidy(folder)
 
     run()
+    return failed
 
 
 def main() -> None:
@@ -90,7 +100,7 @@ def main() -> None:
     tempfile.tempdir = None
     (above / "around").mkdir()
     folder = random_inputs.playground(above / "around")
-    tallies = {}
+    tallies, failed = {}, 0
     began = time.process_time()
     try:
         for name, (strategy, check) in kinds(folder).items():
@@ -99,7 +109,7 @@ def main() -> None:
                 examples = chosen.examples if chosen.only else round(SHARES[name] * chosen.examples)
                 start = time.process_time()
                 with at_most(GIGABYTES):
-                    fuzz(strategy, check, tally, examples, chosen.seed, chosen.minutes)
+                    failed += fuzz(strategy, check, tally, folder, examples, chosen.seed, chosen.minutes)
                 print(
                     f"{name}: {tally.run} run, {tally.valid} to the end, by exit code {tally.codes}, "
                     f"{time.process_time() - start:.0f} s of CPU",
@@ -110,11 +120,12 @@ def main() -> None:
         total, valid = sum(t.run for t in tallies.values()), sum(t.valid for t in tallies.values())
         print(
             f"seed {chosen.seed}: {total} examples, {valid} ({valid / total:.0%}) valid and run to the end, "
-            f"{time.process_time() - began:.0f} s of CPU"
+            f"{failed} failed, {time.process_time() - began:.0f} s of CPU"
         )
     finally:
         (folder / "locked").chmod(0o700)
         shutil.rmtree(above)
+    sys.exit(bool(failed))
 
 
 if __name__ == "__main__":

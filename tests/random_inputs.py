@@ -5,6 +5,7 @@ Used by a small test and by ``python -m benchmarks.fuzz_inputs``, which runs tho
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -18,6 +19,7 @@ from typing import Any
 from unittest import mock
 
 from hypothesis import strategies as st
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from odesys.cli import commands
@@ -196,6 +198,10 @@ def command_lines(draw: Callable[..., Any], paper: str) -> tuple[list[str], bool
     return line, False
 
 
+#: typer reads all signatures for every line, which takes longer than most lines
+read_options = functools.cache(get_command)
+
+
 @contextmanager
 def only_this_paper() -> Iterator[None]:
     """No paper has a name, so that `verify` without one does not check them all; folders are still found."""
@@ -212,7 +218,11 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally, papers:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        with watched(enough=ENOUGH if papers else math.inf), nullcontext() if papers else only_this_paper():
+        with (
+            watched(enough=ENOUGH if papers else math.inf),
+            nullcontext() if papers else only_this_paper(),
+            mock.patch("typer.testing._get_command", read_options),
+        ):
             result = CliRunner().invoke(commands.app, line, prog_name="odesys")
     except Hang as hang:
         raise AssertionError(f"odesys {line!r}: {hang}") from None
@@ -232,10 +242,15 @@ def check_line(line: list[str], valid: bool, folder: Path, tally: Tally, papers:
         json.loads(file.read_text(encoding="utf-8"))
     stray = [*misplaced(folder, line, KEPT), *(each for each in folder.parent.iterdir() if each != folder)]
     assert not stray, f"{shown}\n{stray}"
-    for each in folder.iterdir():
+    tidy(folder)
+    tally.count(result.exit_code)
+
+
+def tidy(folder: Path) -> None:
+    """Only what `playground` makes is left."""
+    for each in [*folder.iterdir(), *(each for each in folder.parent.iterdir() if each != folder)]:
         if each.name not in KEPT:
             shutil.rmtree(each) if each.is_dir() else each.unlink()
-    tally.count(result.exit_code)
 
 
 # ---- model definitions -----------------------------------------------------------------------------------------------
