@@ -111,6 +111,20 @@ def _temporary_name() -> str:
     return f".odesys-{uuid.uuid4().hex}.part"
 
 
+# ---- a file that is read ---------------------------------------------------------------------------------------------
+
+LARGEST_TEXT = 2**26  # bytes; no system that can be worked with needs more
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a file of bounded size, so that a device without an end is refused as well."""
+    with open(path, "rb") as file:
+        data = file.read(LARGEST_TEXT + 1)
+    if len(data) > LARGEST_TEXT:
+        raise OSError(f"it has more than {LARGEST_TEXT // 2**20} MB")
+    return data.decode("utf-8")
+
+
 # ---- one file --------------------------------------------------------------------------------------------------------
 
 

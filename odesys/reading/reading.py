@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from .. import files
 from ..errors import EquationError
 from ..expr.system import System
 
@@ -61,7 +62,7 @@ def read_system(path: str | Path) -> Reading:
     if file.suffix.lower() not in readers:
         raise EquationError(f"{file.name} has no ending that can be read; known are {', '.join(sorted(readers))}")
     try:
-        text = file.read_text(encoding="utf-8")
+        text = files.read_text(file)
     except (OSError, UnicodeDecodeError) as problem:
         raise EquationError(f"{file} can not be read: {problem}") from None
     return readers[file.suffix.lower()](text)

@@ -114,7 +114,7 @@ def _write_index(out: Path, form: str) -> Path:
 def read_summary(file: Path) -> dict[str, Any] | None:
     """What a file of a folder of reports says about its paper; None if it is not what `summary` writes there."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(files.read_text(file))
     except (OSError, ValueError, RecursionError):
         return None
     name = file.parent.name

@@ -219,3 +219,12 @@ def test_a_name_that_no_file_can_have_is_refused_before_the_run(tmp_path: Path) 
     for name in ("9" * 400, "a/" + "9" * 400):
         with pytest.raises(OutputError, match="name too long"):
             files.prepare_file(tmp_path / name)
+
+
+def test_a_text_is_read_up_to_its_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LARGEST_TEXT", 4)
+    (tmp_path / "text").write_text("aé!", encoding="utf-8")
+    assert files.read_text(tmp_path / "text") == "aé!"  # four bytes
+    (tmp_path / "text").write_text("aé!!", encoding="utf-8")
+    with pytest.raises(OSError, match="more than"):
+        files.read_text(tmp_path / "text")

@@ -27,3 +27,24 @@ def test_more_than_there_is_fails_at_once() -> None:
     code = "from odesys import memory; memory.limit_memory(); bytes(memory.usable_memory() + 2**20)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr.strip().endswith("MemoryError")
+
+
+def test_what_other_programs_use_is_not_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = tmp_path / "meminfo"
+    monkeypatch.setattr(memory, "_MEMORY", str(said))
+    monkeypatch.setattr(memory, "_GROUPS", ())
+    assert memory.free_memory() == memory.usable_memory()  # where nothing is said
+    said.write_text("MemTotal: 999999 kB\nMemAvailable: 2048 kB\nSwapFree: 1024 kB\nHugePages_Total: 0\n")
+    assert memory.free_memory() == 3 * 2**20
+    said.write_text("MemAvailable: 99999999999999 kB\n")
+    assert memory.free_memory() == memory.usable_memory()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where such a limit counts")
+def test_the_limit_is_what_is_free(tmp_path: Path) -> None:
+    (tmp_path / "meminfo").write_text("MemAvailable: 524288 kB\n")
+    code = f"from odesys import memory; memory._MEMORY = {str(tmp_path / 'meminfo')!r}; memory.limit_memory()\n"
+    for size, code_of_exit in ((2**26, 0), (2**30, 1)):
+        line = [sys.executable, "-c", f"{code}bytes({size})"]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert done.returncode == code_of_exit and done.stderr.endswith("MemoryError\n" if code_of_exit else "")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from odesys import files
 from odesys.errors import EquationError
 from odesys.expr.graph import sym
 from odesys.expr.system import System
@@ -48,3 +49,11 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, text: str, said: str) 
         read_system(tmp_path / name)
     with pytest.raises(EquationError, match="can not be read"):
         read_system(tmp_path / "missing.ode")
+
+
+def test_a_file_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most a bounded part of it is read; the limit is lowered here, so that this is quick."""
+    monkeypatch.setattr(files, "LARGEST_TEXT", 2**20)
+    (tmp_path / "endless.json").symlink_to("/dev/zero")
+    with pytest.raises(EquationError, match="more than 1 MB"):
+        read_system(tmp_path / "endless.json")
