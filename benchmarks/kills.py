@@ -3,9 +3,9 @@
     python -m benchmarks.kills --kills 200 --seed 1
 
 A command is first run to its end, for its length and its files. Then it is started again and again in a folder of its
-own and killed (SIGKILL, its whole life from the first moment to the last with equal chance). Nine of ten are forks of
-this process, which has loaded the program, so that the time is spent where files are written; one of ten is a new
-interpreter. A file that is there must
+own and killed (SIGKILL, its whole life from the first moment to the last with equal chance). Most are forks of this
+process, which has run every command once and remembers what it derived, so that the time is spent where files are
+written; the first round over all commands is in new interpreters. A file that is there must
 be one that can be read to its end; where the command was killed, the same call (a sweep with ``--resume``) must come to
 an end afterwards and leave the files of the first run, a sweep byte by byte; the folder of `new`, if it is there, has
 all its files. What was found is written to kills.md; the exit code is 1 if anything broke.
@@ -37,7 +37,6 @@ from odesys.locks import YOUNG
 from odesys.papers.new import create
 
 SETTLE = 2.0  # seconds within which processes of a killed command end
-FRESH = 10  # one of so many in a new interpreter
 LONGEST = 3600.0  # seconds by the clock that any call may take, on a machine with other work
 PAPER = Path(tempfile.gettempdir()) / f"odesys-kills-{os.getpid()}" / "small"  # what `odesys new` writes
 
@@ -203,6 +202,27 @@ def load_program() -> None:
                 importlib.import_module(module.name)
 
 
+def remember(words: Sequence[str]) -> None:
+    """Run a command in this process, of which the others are forks; it must succeed."""
+    streams, nothing = [os.dup(stream) for stream in (1, 2)], os.open(os.devnull, os.O_RDWR)
+    arguments, ended = sys.argv, signal.getsignal(signal.SIGTERM)
+    try:
+        for stream in (1, 2):
+            os.dup2(nothing, stream)
+        sys.argv = ["odesys", *words]
+        code = _command()
+        sys.stdout.flush()
+    finally:
+        for stream, kept in enumerate(streams, 1):
+            os.dup2(kept, stream)
+        for number in (nothing, *streams):
+            os.close(number)
+        sys.argv = arguments
+        signal.signal(signal.SIGTERM, ended)
+    if code:
+        raise SystemExit(f"{' '.join(words)} gives {code}")
+
+
 def run(words: Sequence[str], fresh: bool = False) -> float:
     """Run a command to its end; seconds it took. Stops the benchmark if it does not succeed."""
     began = time.monotonic()
@@ -255,11 +275,11 @@ def main() -> None:
         create(PAPER)
         load_program()
         for k, command in enumerate(COMMANDS):
-            run(command.words(folder / f"whole{k}"))  # code and values are kept from here on
+            remember(command.words(folder / f"whole{k}"))
         end = time.monotonic() + 60 * chosen.minutes
         lengths: dict[tuple[int, bool], float] = {}
         while kills.total() < chosen.kills and time.monotonic() < end:
-            k, fresh, out = runs % len(COMMANDS), runs // len(COMMANDS) % FRESH == 0, folder / "out"
+            k, fresh, out = runs % len(COMMANDS), runs < len(COMMANDS), folder / "out"
             if (k, fresh) not in lengths:
                 lengths[k, fresh] = run(COMMANDS[k].words(out), fresh)
                 shutil.rmtree(out)
@@ -267,10 +287,10 @@ def main() -> None:
             kills[k], runs = kills[k] + hit, runs + 1
             bad += [f"{' '.join(COMMANDS[k].line)}: {problem}" for problem in trouble]
             shutil.rmtree(out, ignore_errors=True)
-            print(f"\r{kills.total()} kills in {runs} runs, {len(bad)} broken", end="", flush=True)
+            print(f"{kills.total()} kills in {runs} runs, {len(bad)} broken", *trouble, flush=True)
         text = table(kills, runs, bad, chosen.seed)
         Path(__file__).with_name("kills.md").write_text(text, encoding="utf-8")
-        print(f"\n{text}")
+        print(text)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     sys.exit(bool(bad))

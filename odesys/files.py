@@ -89,6 +89,7 @@ def _refuse_folder(target: Path) -> None:
 def _refusal(folder: Path, error: Exception) -> OutputError:
     reason = getattr(error, "strerror", None) or str(error)
     what = "" if _is_stream(folder) else "the folder "
+    folder = Path(*(part for part in folder.parts if not UNFINISHED.fullmatch(part)))  # as the user knows it
     return OutputError(f"{what}{folder} can not be written: {reason}", path=folder)
 
 

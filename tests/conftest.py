@@ -1,12 +1,18 @@
 """What all tests share: interrupts, the garbage collector as the command line has it, and nothing measured before.
 
+Where several processes share the tests, those of a paper stay in one, which derives its systems once.
+
 A process started in the background ignores interrupts, and so would those the tests start. Tests break code on purpose,
 which values kept on disk would hide.
 """
 
+from __future__ import annotations
+
 import os
 import signal
+from pathlib import PurePosixPath
 
+import pytest
 from hypothesis import settings
 
 from odesys.expr import gc_pause
@@ -17,3 +23,16 @@ os.environ["ODESYS_MEASUREMENTS"] = "anew"
 os.environ["COLUMNS"] = "200"  # lines are not broken, but in the tests that are about that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 gc_pause.collect_less_often()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that `--dist loadgroup` keeps together: those of one paper, of one file elsewhere."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            item.add_marker(pytest.mark.xdist_group(together(item.nodeid.partition("::")[0])))
+
+
+def together(file: str) -> str:
+    """The folder of a paper, or the file itself."""
+    path = PurePosixPath(file)
+    return str(path.parent) if path.match("tests/derivations/*/*") else file

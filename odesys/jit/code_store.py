@@ -14,12 +14,14 @@ import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import platformdirs
 
 from ..errors import OutputError
 from ..files import write_bytes
+from ..locks import remove_leftovers
 
 MOST_BYTES = 512 * 2**20  # of compiled code; where there is more, what was written first goes
 
@@ -77,10 +79,17 @@ def own_bytes(path: Path) -> bytes | None:
 
 def write_own(path: Path, data: bytes) -> None:
     """Write a file for this user alone; a link or pipe in its place goes, for what it leads to is not ours."""
+    _tidy(path.parent)
     with suppress(OSError):
         if not stat.S_ISREG(path.lstat().st_mode):
             path.unlink()
     write_bytes(path, data, mode=0o600)
+
+
+@cache
+def _tidy(folder: Path) -> None:
+    """Remove, once in a process, what killed ones have left unfinished in a folder."""
+    remove_leftovers(folder, depth=1)
 
 
 def make_room(folder: Path, pattern: str, most: int) -> None:

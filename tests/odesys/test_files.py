@@ -228,3 +228,15 @@ def test_a_text_is_read_up_to_its_largest_size(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "text").write_text("aé!!", encoding="utf-8")
     with pytest.raises(OSError, match="more than"):
         files.read_text(tmp_path / "text")
+
+
+def test_a_full_disk_is_told_of_the_place_that_the_user_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of the unfinished folder in it, whose name nobody knows and which is gone."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OutputError) as caught, files.staged(tmp_path / "out") as stage:
+        files.write_text(stage.folder / "inner" / "a.txt", "a")
+    assert str(caught.value) == f"the folder {tmp_path / 'out' / 'inner'} can not be written: No space left on device"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from derivations.cooccurrence import PAPER
+from derivations.cooccurrence import PAPER, setting
 from derivations.cooccurrence.figures import paper_figures
 from derivations.cooccurrence.laboratory import Laboratory
 from derivations.cooccurrence.special.trajectories import course
@@ -37,10 +37,16 @@ def test_figure_1_is_on_the_default_page(tmp_path: Path, monkeypatch: pytest.Mon
     assert [f.name for f in files] == ["fig1.png", "fig1.svg"]
 
 
-def test_clean_figure_and_limits(tmp_path: Path) -> None:
+def test_clean_figure_and_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figure 1 with a narrow network, which is drawn in the same way."""
+    monkeypatch.setattr(paper_figures, "P1", setting.condition_one(5, 64, 16, 0.1))
     for key in ("1clean", "balance", "portrait", "finite_n"):
         files = PAPER.figures[key].draw(tmp_path, silent)
         assert [f.suffix for f in files] == [".png", ".svg"] and all(f.stat().st_size > 5_000 for f in files)
+
+
+@pytest.mark.nightly
+def test_the_network_of_the_clean_figure_is_close_to_the_limit() -> None:
     net = course(Laboratory(), 60, 5, paper_figures.P1, 5, paper_figures.TAUS)
     early, late = net.taus < 20, net.taus > 20
     scores = net.tables["KQ"][:, 1, 0] - net.tables["KQ"][0, 1, 0]

@@ -44,6 +44,17 @@ def test_code_is_kept_whole_or_not_taken(folder: Path) -> None:
     assert store.read() is None and not path.exists()
 
 
+def test_what_a_killed_process_left_unfinished_is_removed(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    left, young = (folder / f".odesys-{digit * 32}.part" for digit in "ab")
+    for path in (left, young):
+        path.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    code_store.StoredCode(code_store.key("a")).write(b"machine code")
+    assert not left.exists() and young.exists()  # somebody may just be writing this one
+    assert len(list(folder.glob("*.o"))) == 1
+
+
 def test_a_folder_others_can_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
     tmp_path.chmod(0o777)
