@@ -183,8 +183,14 @@ class PartialFractions:
     def _powers(self, base: Node, exponent: Fraction) -> list[Polynomial]:
         if exponent.denominator != 1:
             return [self._root(base, exponent)]
-        form = self._memo[base] if exponent > 0 else self._inverse(self._memo[base])
-        return [form] * abs(int(exponent))
+        form, times = self._memo[base] if exponent > 0 else self._inverse(self._memo[base]), abs(int(exponent))
+        if len(form) == 1:
+            ((monomial, c),) = form.items()
+            if c in (1, -1):
+                return [{tuple((atom, e * times) for atom, e in monomial): c**times}]
+        if times * len(form) > self._left:
+            raise TooLarge  # before so many are multiplied
+        return [form] * times
 
     def _root(self, base: Node, exponent: Fraction) -> Polynomial:
         """Of a number by its primes; other roots have no rule here."""

@@ -233,3 +233,14 @@ def test_what_has_no_rule_is_refused() -> None:
 def test_what_is_left_is_not_empty() -> None:
     form = PartialFractions()
     assert form.node(form(exp(x) / (exp(x) + 1) + 2 / (exp(x) + 1))) is 1 + 1 / (exp(x) + 1)
+
+
+def test_a_large_power_costs_no_more_than_a_small_one() -> None:
+    x = sym("x")
+    sine, sides = graph.call("sin", x), x / (1 + x)
+    large = 10**9
+    gap = sine**large * sides + sine**large / (1 + x) - sine**large
+    assert PartialFractions(limit=100)(gap) == {}
+    assert PartialFractions(limit=100)((-sine) ** (large + 1) + sine ** (large + 1)) == {}
+    with pytest.raises(TooLarge):  # before a list of so many factors is made
+        PartialFractions()((sine + 1) ** large)
