@@ -20,6 +20,8 @@ from ..expr.graph import ONE, Node, add, combine, multiply, power, scale
 
 Divisors = dict[tuple[Node, bool], int]  # powers of named divisors: a base, or (True) the generator of a base
 _COMPOUND = ("add", "mul", "num")
+_LARGEST_POWER = 2**62  # of a generator, as machine words go
+_PATIENCE = 20  # times the limit of one multiplication, for all of a power
 
 
 class TooLarge(Exception):
@@ -128,11 +130,20 @@ class Expansion:
             raise TooLarge
         return a * b
 
+    def _repeatedly(self, a: Any, b: Any, times: int) -> Any:
+        """a b^times; TooLarge at once where a sum is to be multiplied so often that the end is out of sight."""
+        if len(b) <= 1 and times < _LARGEST_POWER:
+            return self._times(a, b**times)
+        if times * times * len(b) > _PATIENCE * self._limit:
+            raise TooLarge
+        for _ in range(times):
+            a = self._times(a, b)
+        return a
+
     def _product(self, divisors: Divisors) -> Any:
         out = self.context.constant(1)
         for key, exponent in divisors.items():
-            for _ in range(exponent):
-                out = self._times(out, self._divisors[key])
+            out = self._repeatedly(out, self._divisors[key], exponent)
         return out
 
     def _fraction(self, node: Node) -> tuple[Any, Divisors]:
@@ -165,8 +176,7 @@ class Expansion:
                     below[base, True] = -count
                 continue
             inner, divisors = self._fraction(base)
-            for _ in range(abs(int(exponent))):
-                above = self._times(above, inner if exponent > 0 else self._product(divisors))
+            above = self._repeatedly(above, inner if exponent > 0 else self._product(divisors), abs(int(exponent)))
             if exponent < 0:
                 if not inner:
                     raise ZeroDivisionError("a divisor vanishes identically")
@@ -199,17 +209,15 @@ class Expansion:
         highest = int(polynomial.degrees()[place]) // degree if polynomial else 0
         if not highest:
             return polynomial, self.context.constant(1)
-        groups: list[dict[tuple[int, ...], Any]] = [{} for _ in range(highest + 1)]
+        groups: dict[int, dict[tuple[int, ...], Any]] = {}
         for monomial, c in polynomial.to_dict().items():
             times, left = divmod(int(monomial[place]), degree)
-            groups[times][(*monomial[:place], left, *monomial[place + 1 :])] = c
+            groups.setdefault(times, {})[(*monomial[:place], left, *monomial[place + 1 :])] = c
         total = self.context.constant(0)
-        for times, group in enumerate(groups):
-            part = self.context.from_dict(group)
-            for factor in [above] * times + [below] * (highest - times):
-                part = self._times(part, factor)
-            total += part
-        return total, below**highest
+        for times, group in groups.items():
+            part = self._repeatedly(self.context.from_dict(group), above, times)
+            total += self._repeatedly(part, below, highest - times)
+        return total, self._repeatedly(self.context.constant(1), below, highest)
 
     def _reduce_gates(self, polynomial: Any) -> Any:
         gates = [self._index[b][0] for b in self._bases if b in self._relations.gates or b in self._relations.edges]

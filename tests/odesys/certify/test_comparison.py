@@ -262,7 +262,7 @@ def test_two_mixture_block_at_the_start_of_stage_two() -> None:
     assert not found.affine
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # the book's own tests have this bound every time
 def test_two_mixture_scores_grow_exponentially() -> None:
     """Lemma E.2 on the whole region |M| <= 1/100: the rate is between 0.99 and 0.998 of kappa, certified from below."""
     n_c, region = Fraction(310170, 10**6), dominance(Fraction(1, 100))

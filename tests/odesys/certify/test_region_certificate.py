@@ -270,7 +270,13 @@ def table_numbers(data: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     "example",
-    [logistic, affine, pair, pytest.param(tied, marks=pytest.mark.slow), pytest.param(hidden, marks=pytest.mark.slow)],
+    [
+        logistic,
+        affine,
+        pair,
+        pytest.param(tied, marks=pytest.mark.slow),
+        pytest.param(hidden, marks=pytest.mark.nightly),
+    ],
 )
 def test_changed_coefficients_are_rejected_where_they_make_the_bound_false(
     example: Callable[[], BoundResult], verdict: Callable[[Any], int]

@@ -6,9 +6,10 @@ import random
 from fractions import Fraction
 
 import flint
+import pytest
 
 from odesys.exact.balls import ball_evaluate
-from odesys.exact.expansion import Expansion
+from odesys.exact.expansion import Expansion, TooLarge
 from odesys.exact.rewriting import Rewriter
 from odesys.exact.zero import zero_test
 from odesys.expr.graph import Node, call, num, sym
@@ -76,3 +77,18 @@ def test_a_quotient_of_nested_sums_and_roots_keeps_its_value() -> None:
 def _atom_value(rewriter: Rewriter, atom: Node, point: dict[str, flint.arb]) -> flint.arb:
     name, argument = rewriter.meaning[atom]
     return ball_evaluate([call(name, argument)], point, 128)[0]
+
+
+def test_a_large_power_is_taken_at_once_or_refused() -> None:
+    """Of one factor it is; a sum, or a cosine by its sine, would have as many terms as the power says."""
+    large = 10**9
+
+    def expanded(node: Node) -> Expansion:
+        rewriter = Rewriter()
+        return Expansion(rewriter([node])[0], rewriter.relations, None, 1000)
+
+    assert expanded((x + 1) / x**large - x ** (1 - large) - 1 / x**large).is_zero()
+    assert not expanded((x + 1) / x**large - x ** (1 - large)).is_zero()
+    for node in ((x + 1) ** large, 1 / (x + 1) ** large + y, call("cos", x) ** large):
+        with pytest.raises(TooLarge):
+            expanded(node + y)

@@ -24,7 +24,13 @@ from tests.odesys.exact.test_expansion import random_expression
 SEED = 20250117
 x, y, z = sym("x"), sym("y"), sym("z")
 WORDS = [f"{letter}{k}" for k in range(1, 5) for letter in "uv"]
-SIZES = [(8, 3), (16, 3), (32, 4), (64, 3), pytest.param(64, 4, marks=pytest.mark.slow)]  # samples, tokens per sample
+SIZES = [
+    (8, 3),
+    (16, 3),
+    (32, 4),
+    (64, 3),
+    pytest.param(64, 4, marks=pytest.mark.nightly),
+]  # samples, tokens per sample
 
 
 def samples(count: int, length: int, mirrored: bool) -> Distribution:
