@@ -58,10 +58,10 @@ WORKERS := 1
 results-$(lastword $(PAPERS)): WORKERS := 2
 
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not nightly" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not nightly" $(PYTEST_ARGS)
 
 test-all: $(DEV_STAMP)
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m ""
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m ""
 
 # Warnings are errors; notebooks are executed, and nothing is fetched.
 docs: $(DEV_STAMP)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import PurePosixPath
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -25,11 +26,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc_pause.collect_less_often()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that `--dist loadgroup` keeps together: those of one paper, of one file elsewhere."""
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(together(item.nodeid.partition("::")[0])))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where files are dealt to several processes (`--dist loadfile`), those of one paper go together."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class LoadPapers(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return together(super()._split_scope(nodeid))
+
+    return LoadPapers(config, log)
 
 
 def together(file: str) -> str:
