@@ -27,6 +27,20 @@ from .special.training_sets import make
 POINTS = 1000
 PLOT = load_later(f"{__package__}.figures", "plot_run")
 LABELS = {"signgd": "SignGD", "adam": "Adam"}
+MEANINGS = {  # of the rows of a simulation
+    "s11": "attention of the signal patch on the signal patch, mean over samples",
+    "s21": "attention of the noise patch on the signal patch, mean over samples",
+    "aligned": "part of pairs (r, i) whose query and key noise have one sign",
+    "v_mu": "<v, mu>",
+    "v_mean": "<v, y_i xi_i>, mean over samples; v_1, v_2, ... those of each",
+    "q_mu_1": "<w_Q,1, mu> of the first neuron, k_mu_1 <w_K,1, mu>",
+    "q_1_1": "<w_Q,1, y_1 xi_1>, k_1_1 <w_K,1, y_1 xi_1>, and so on for each sample",
+    "T_f": "flip time sqrt(log 4 Lambda) / (eta Lambda |mu| sqrt(m_k))",
+    "vote_rule": "part of neurons whose query signal has the sign of its vote",
+    "sigma_p": "standard deviation of noise coordinates that was used",
+    "sigma_0": "standard deviation of the weights at the start that was used",
+    "conditions_violated": f"of the {len(CONDITION_3_1)} inequalities of Condition 3.1",
+} | {f"condition_{c.number}": f"Condition 3.1: {c.name}; it holds from 1 on" for c in CONDITION_3_1}
 
 
 def recursion(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulation:
@@ -80,6 +94,7 @@ def recursion(parameters: Mapping[str, Any], progress: Progress = silent) -> Sim
         columns,
         note,
         partial(PLOT, columns, events),
+        meanings=MEANINGS,
     )
 
 
@@ -102,10 +117,11 @@ def _condition_note(case: Case, eta: float) -> str:
 
 
 def _condition_numbers(case: Case, eta: float) -> dict[str, float]:
-    """What is there over what Condition 3.1 needs, for each of its inequalities, and how many are missed."""
+    """Scales, what is there over what Condition 3.1 needs, for each of its inequalities, and how many are missed."""
     point = condition_point(case, eta)
+    scales = {name: point[name] for name in ("sigma_p", "sigma_0")}
     ratios = {f"condition_{c.number}": c.ratio_at(point) for c in CONDITION_3_1}
-    return {**ratios, "conditions_violated": float(len(violated(CONDITION_3_1, point)))}
+    return {**scales, **ratios, "conditions_violated": float(len(violated(CONDITION_3_1, point)))}
 
 
 def _told(parameters: Mapping[str, Any], case: Case) -> dict[str, Any]:
@@ -188,6 +204,7 @@ def flow(parameters: Mapping[str, Any], progress: Progress = silent) -> Simulati
         columns,
         "; ".join(filter(None, [note, _condition_note(case, parameters["eta"])])),
         partial(PLOT, columns, list(found.as_events())),
+        meanings=MEANINGS,
     )
 
 
@@ -231,6 +248,7 @@ def optimisers(parameters: Mapping[str, Any], progress: Progress = silent) -> Si
         columns,
         note,
         partial(PLOT, columns, []),
+        meanings=MEANINGS,
     )
 
 

@@ -156,6 +156,8 @@ def test_protocols_give_documented_results() -> None:
     small = {"n": "4", "m_k": "3", "s": "40", "d": "400", "steps": "400", "eta": "4e-4"}
     run = PAPER.protocols["recursion"](PAPER.read_parameters(small), lambda *_: None)
     assert run.final["loss"] < 0.7 and run.final["formal_T1"] > 0 and "Condition 3.1 fails in" in run.note
+    assert run.final["sigma_p"] == pytest.approx(2 / 40**0.5) and run.final["sigma_0"] == pytest.approx(0.1 / 400**0.5)
+    assert {name for name in run.final if name.startswith("condition")} <= set(run.meanings)
     assert {e["kind"] for e in run.events} <= {"stage", "cycle"}
     assert run.final["trapped_pairs"] == sum(e["kind"] == "cycle" for e in run.events)
     again = PAPER.protocols["recursion"](PAPER.read_parameters(small), lambda *_: None)
