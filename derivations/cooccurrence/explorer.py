@@ -64,7 +64,7 @@ def kernel(L: int) -> LiveProtocol:
 
 def events(system: System) -> tuple[LiveEvent, ...]:
     """The events of the protocol: R = 1, T_0.5, T_cls and T_1."""
-    names = {"R=1": "R = 1 at τ", "T_0.5": "T₀.₅", "T_cls": "T_cls", "T_1": "T₁"}
+    names = {"R=1": "R = 1 at τ", "T_0.5": "T₀.₅", "T_cls": "all right at τ", "T_1": "T₁"}
     levels: dict[str, Node] = {"T_1": sym("C_T1")}
     found = protocol.events(system, {"C_T1": 0.0})
     return tuple(

@@ -30,9 +30,9 @@ SYSTEMS = {
     "one_head": "one head; the other is its mirror image",
     "quotient": "one variable for each orbit of heads and groups",
     "slaved": "self-scores eliminated, at infinite width",
-    "stage1": "stage 1: neurons train, attention is fixed",
-    "stage2": "stage 2: keys and queries train on conflicting samples",
-    "stage3": "stage 3: neurons train again",
+    "stage1": "neurons train, attention is fixed",
+    "stage2": "keys and queries train on conflicting samples",
+    "stage3": "neurons train again",
     "descent": "a step of gradient descent, for the orbits",
 }
 PROTOCOLS = ("three-stage", "simultaneous")

@@ -12,6 +12,7 @@ from odesys.files import figure_formats, write_bytes
 
 DPI = 150  # of pictures
 SIZE = (6.0, 4.0)
+WIDE, LEAST = 10.5, 0.72  # inches that a page shows at their size; what a wider figure may shrink to
 STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "grid.alpha": 0.25,
@@ -33,7 +34,7 @@ def new_figure(
     columns : int, optional
         Columns of axes.
     size : tuple[float, float], optional
-        In inches, of the whole figure.
+        In inches, of the whole figure; a wide one is drawn smaller, with letters of the same size.
     **options : Any
         Passed on to ``matplotlib.pyplot.subplots``.
 
@@ -55,10 +56,11 @@ def new_figure(
         matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    width, height = size or (SIZE[0] * columns, SIZE[1] * rows)
+    scale = min(max(WIDE / width, LEAST), 1.0)  # letters keep their size, so that they can be read in a wide figure
+    shown = (scale * width, (1 + scale) / 2 * height)
     with plt.rc_context(STYLE):
-        return plt.subplots(
-            rows, columns, figsize=size or (SIZE[0] * columns, SIZE[1] * rows), layout="constrained", **options
-        )
+        return plt.subplots(rows, columns, figsize=shown, layout="constrained", **options)
 
 
 def draw_layers(graph: Any, colours: Mapping[str, str], legend: Mapping[str, str], title: str) -> Any:

@@ -149,8 +149,9 @@ def _files_of(root: Path) -> Iterator[Path]:
 @cache
 def source_hash(roots: tuple[Path, ...]) -> str:
     """A hash of all files of the roots, with the interpreter and the libraries they use."""
-    files = source_files(roots)
-    contents = [f"{file} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
+    files = source_files(roots)  # under names that are the same in every clone
+    named = [(file.relative_to(root.parent), file) for root in roots for file in files if file.is_relative_to(root)]
+    contents = [f"{name.as_posix()} {hashlib.sha256(file.read_bytes()).hexdigest()}" for name, file in named]
     engine = Path(__file__).parents[1]
     own = [file for file in files if not file.is_relative_to(engine)]  # the engine's own are what it requires
     used = libraries(file for file in own if not file.is_relative_to(engine.with_name("numerics")))

@@ -203,12 +203,20 @@ def told(error: Exception) -> str:
 
 
 def _setting(content: Content) -> None:
-    if content.paper.setting is not None:
-        setting = content.paper.setting(content.parameters)
-        content.formulas = setting_formulas(setting)
-        content.data, content.samples = data_rows(setting), len(setting.data)
-    if content.paper.formulas is not None:
-        content.formulas += content.paper.formulas(content.parameters)
+    def work(folder: Path) -> dict[str, Any]:
+        formulas, rows, samples = list[Formula](), list[DataRow](), 0
+        if content.paper.setting is not None:
+            setting = content.paper.setting(content.parameters)
+            formulas, rows, samples = setting_formulas(setting), data_rows(setting), len(setting.data)
+        if content.paper.formulas is not None:
+            formulas += content.paper.formulas(content.parameters)
+        return {"formulas": [asdict(each) for each in formulas], "rows": [asdict(row) for row in rows],
+                "samples": samples}  # fmt: skip
+
+    given = {"parameters": content.parameters, "pages": source_hash((Path(__file__).parent,))}
+    found, _ = content.kept.part("setting", given, content.folder, work)
+    content.formulas = [Formula(**each) for each in found["formulas"]]
+    content.data, content.samples = [DataRow(**row) for row in found["rows"]], found["samples"]
 
 
 def _systems(content: Content, progress: Progress) -> None:

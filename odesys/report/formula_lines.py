@@ -35,11 +35,11 @@ def formula_lines(tex: str, width: int = WIDTH) -> list[str]:
     >>> formula_lines(r"x \text{ is smaller than } y", width=8)
     ['x', '\\text{ is smaller than } y']
     """
-    if r"\begin" in tex or r"\\" in tex or _signs(tex) <= width:
+    if r"\begin" in tex or r"\\" in tex or signs(tex) <= width:
         return [tex]
     lines, line = [""], 0
     for piece, space in (part for whole in _pieces(tex) for part in _at_relations(*whole, width)):
-        size = _signs(piece)
+        size = signs(piece)
         if lines[-1] and line + size > width:
             lines.append("")
             line = 0
@@ -62,7 +62,7 @@ def _pieces(tex: str) -> list[tuple[str, str]]:
             here = ""
             continue
         here += token
-        if depth == 0 and token in (",", ";", ":") and _signs(here) > 6:
+        if depth == 0 and token in (",", ";", ":") and signs(here) > 6:
             found.append((here, " "))
             here = ""
     return [*found, (here, "")]
@@ -70,7 +70,7 @@ def _pieces(tex: str) -> list[tuple[str, str]]:
 
 def _at_relations(piece: str, space: str, width: int) -> list[tuple[str, str]]:
     """A piece that is wider than a line, in parts that begin with a relation."""
-    if _signs(piece) <= width:
+    if signs(piece) <= width:
         return [(piece, space)]
     parts, depth, taken = [""], 0, False
     for token in _TOKEN.findall(piece):
@@ -95,6 +95,6 @@ def _broken(text: re.Match[str]) -> str:
     return "".join(rf"\text{{{piece}}}" for piece in pieces)
 
 
-def _signs(tex: str) -> int:
+def signs(tex: str) -> int:
     """About how many signs wide a formula is."""
     return sum(not _NO_WIDTH.fullmatch(token) for token in _TOKEN.findall(tex))

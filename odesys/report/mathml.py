@@ -26,6 +26,7 @@ _STYLES = {  # of mathvariant, as Unicode names the letters: browsers no longer 
 _SCRIPTS = ("msub", "msup", "msubsup")
 _OPERANDS = ("mi", "mn", "mfrac", "msqrt", *_SCRIPTS)
 _ROWS = ("math", "mrow", "mtd", "mstyle", "msqrt", "mpadded", "menclose")  # several children are a row in them anyway
+_BARS, _CLOSING, _SIGNS = ("|", "‖", "∥"), (")", "]", "}", "⟩", "!", "′", "⌉", "⌋"), ("−", "-", "+", "±", "∓")
 _STRETCHED = set("()[]{}|‖∥⟨⟩⌊⌋⌈⌉∣/∫^~¯←→↔⇐⇒⇔⟶⟵⟹⏟⏞")  # operators that a browser would stretch by itself
 
 
@@ -67,6 +68,7 @@ def compact(text: str) -> str:
             element.text = (element.text or "").strip()
             _fewer_rows(element)
             _words_apart(element)
+            _close_up(element)
         _fewer_words(element)
     return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
 
@@ -88,9 +90,11 @@ def styled(letter: str, variant: str) -> str:
 
 
 def _tighten(script: ElementTree.Element) -> None:
-    """A sign that is an index, as in K+, is no operator and gets no space around it."""
-    if len(script) and script[-1].tag == "mo":
-        script[-1].attrib |= {"lspace": "0", "rspace": "0"}
+    """A sign that is an index, as in K+ or X_{k,+,-}, is no operator and gets no space around it."""
+    for k, sign in enumerate(script):
+        alone = k == len(script) - 1 or (sign.text in ("+", "−", "-", "±", "∓") and script[k + 1].text == ",")
+        if sign.tag == "mo" and alone:
+            sign.attrib |= {"lspace": "0", "rspace": "0"}
 
 
 def _words_whole(element: ElementTree.Element) -> None:
@@ -123,6 +127,28 @@ def _words_apart(element: ElementTree.Element) -> None:
                 element.insert(k, ElementTree.Element("mspace", width="0.167em"))
 
 
+def _close_up(element: ElementTree.Element) -> None:
+    r"""No wide spaces: a bar inside of a row is one side of a norm, a minus after a sign belongs to a number, a slash
+    stands close, and a word such as \max belongs to what follows it."""
+    for k, child in enumerate(element if element.tag in _ROWS else ()):
+        base = child[0] if child.tag in (*_SCRIPTS, "munder", "mover", "munderover") and len(child) else child
+        if base.tag == "mo" and base.text in (*_BARS, "/") and 0 < k < len(element) - 1:
+            base.attrib |= {"lspace": "0", "rspace": "0"}
+        before = element[k - 1] if k else child
+        if (
+            child.tag == "mi"
+            and child.text in ("±", "∓")
+            and before.tag not in ("mo", "mspace")
+            and before is not child
+        ):
+            child.tag = "mo"
+        if child.tag == before.tag == "mo" and child.text in _SIGNS and before.text not in (*_BARS, *_CLOSING):
+            child.set("form", "prefix")
+        if base.tag == "mo" and len(base.text or "") > 1 and (base.text or "").isalpha():
+            opens = child is not element[-1] and element[k + 1].text in ("(", "[", "{")
+            base.attrib |= {"lspace": "0", "rspace": "0" if opens else "0.167em"}
+
+
 def _is_word(element: ElementTree.Element) -> bool:
     base = element[0] if element.tag in _SCRIPTS and len(element) else element
     return base.tag == "mi" and len(base.text or "") > 1 and (base.text or "").isascii()
@@ -135,6 +161,8 @@ def _fewer_words(element: ElementTree.Element) -> None:
         del said["display"]
     if element.tag == "mi" and len(text) > 1:
         said.pop("mathvariant", None)
+    if element.tag == "mo" and text == "∞":  # a number, not an operator
+        element.tag = "mi"
     if element.tag == "mo":
         said.pop("fence", None)
         if said.get("stretchy") == "false" and not set(text) & _STRETCHED:

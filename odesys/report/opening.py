@@ -15,10 +15,12 @@ from ..sentences import say_answer
 from ..verdicts import FAILS, FAULTS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claim_entry import ClaimEntry, claim_entries
 from .content import Content
+from .formula_lines import formula_lines, signs
 from .short_change import short_change
 
 NAMED = 4  # theorems that are named in one breath
 SHOWN_NUMBERS = 4
+LINE, LINES = 28, 2  # signs, and lines, of a formula in the list of changes
 FAULT_NAMES = {
     "false": ("false statement", "false statements"),
     "proof": ("step of a proof", "steps of proofs"),
@@ -304,10 +306,19 @@ class Change:
         return self.entries[0]
 
     @property
-    def instead(self) -> str:
-        """What holds in place of a main theorem, as a formula; empty for other claims."""
+    def short_pieces(self) -> tuple[str, str] | None:
+        """What changes, where both pieces stand on one line of the list."""
+        return self.pieces if self.pieces and signs("".join(self.pieces)) <= LINE - 2 else None
+
+    @property
+    def instead(self) -> list[str]:
+        """What holds instead, as lines of a formula: of a main theorem always, else where it is short."""
         fixed = self.first.verdict.corrected if self.first.verdict is not None else None
-        return fixed.statement if self.first.claim.main and fixed is not None and fixed.as_stated == HOLDS else ""
+        if self.second or fixed is None or fixed.as_stated != HOLDS:
+            return []
+        lines = formula_lines(fixed.statement, LINE)
+        short = len(lines) <= LINES and max(map(signs, lines)) <= LINE
+        return lines if short or self.first.claim.main else []
 
 
 def changes(content: Content) -> list[Change]:

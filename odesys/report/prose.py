@@ -13,18 +13,22 @@ CLEAR = 5  # letters of a name that is no word of a sentence
 _SMALL = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
 _LARGE = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 GREEK = dict(zip([*_SMALL.split(), *_LARGE.split(), "eps"], "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩε", strict=True))
+_HELD = r"\((?!\d+\))[\w+*/.,-]{1,10}\)|\{[\w +*/.,−-]{1,14}\}"  # a power in brackets
 _LETTER = re.compile(
     rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
-    r"(?P<number>(?<=[a-z]{2})\d+)?(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)))?"
-    r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])|\((?!\d+\))[\w+*/.,-]{1,10}\)|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
+    r"(?P<number>(?<=[a-z]{2})\d+)?(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)|\{[\w+*,−-]{1,8}\}))?"
+    r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])"
+    rf"|{_HELD}|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )
 _RELATIONS = (("&lt;=", "≤"), ("&gt;=", "≥"))
 _POWER = re.compile(  # of a bracket, a word or a number; in N^2M, too
-    r"(?<=[A-Za-z0-9)|\]])\^([+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\d.])|\((?!\d+\))[\w+*/.,-]{1,10}\))"
+    rf"(?<=[A-Za-z0-9)|\]])\^([+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\d.])|{_HELD})"
 )
 _TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 _HEAD = re.compile(r"(?<!\S)[+-] (?=(?:head|neuron|class|unit)(?:e?s)?\b)")  # which one it is: no line ends between
 _MINUS = re.compile(r"(?<![\w)\]^_-])(?<!\^\()-(?=[\w.(])")  # of a negative number: a line could end after a hyphen
+_BETWEEN = re.compile(r"(?<=\S) - (?=\S)")  # a difference
+_PRODUCT = re.compile(r"<([A-Za-z|][^<>=]*,[^<>=]*)>")  # an inner product
 _ROOT = re.compile(r"(?<![A-Za-z])sqrt(?:\((\w+)\)|(?=[(2-9])| (?=[A-Za-z](?![A-Za-z])))")
 
 
@@ -52,14 +56,17 @@ def letters(text: str) -> str:
     'μ<sub>1</sub> below 9.703 × 10<sup>−6</sup> or 10<sup>−9</sup>'
     >>> letters("neurons of the - head").split("of the ")
     ['neurons ', '−\xa0head']
+    >>> letters("<v, y_i mu - xi_i>, F_{-1} and e^{2b}")
+    '⟨v, y<sub>i</sub> μ − ξ<sub>i</sub>⟩, F<sub>−1</sub> and e<sup>2b</sup>'
     >>> letters("a mean_field in x_1.json")
     'a mean_field in x<sub>1</sub>.json'
     """
-    text = _MINUS.sub("−", _HEAD.sub(lambda found: f"{found[0][0].replace('-', '−')}\xa0", text))
+    text = _HEAD.sub(lambda found: f"{found[0][0].replace('-', '−')}\xa0", _PRODUCT.sub(r"⟨\1⟩", text))
+    text = _MINUS.sub("−", _BETWEEN.sub(" − ", text))
     text, out, end = _ROOT.sub(lambda found: f"√{found[1] or ''}", text), "", 0
     for found in _LETTER.finditer(text):
         stem, number, index, power = found.group("stem", "number", "index", "power")
-        index = ",".join(filter(None, (number, index)))
+        index = ",".join(filter(None, (number, (index or "").strip("{}"))))
         if stem in GREEK or index or power:
             out += _relations(text[end : found.start()]) + GREEK.get(stem, stem)
             out += (
@@ -85,7 +92,7 @@ def _power_of_ten(found: re.Match[str]) -> str:
 
 def _raised(power: str) -> str:
     """An exponent in its place; brackets that held it together are not needed there."""
-    inner = power.strip("()")
+    inner = power.strip("(){}")
     return f"<sup>{re.sub('[A-Za-z]+', lambda word: GREEK.get(word[0], word[0]), inner).replace('-', '−')}</sup>"
 
 

@@ -7,15 +7,22 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from numerics.pictures.plotting import SIZE, draw_layers, new_figure, save_figure
+from numerics.pictures.plotting import LEAST, SIZE, WIDE, draw_layers, new_figure, save_figure
 
 
 def test_a_figure_grows_with_its_panels_and_is_not_shown() -> None:
     import matplotlib
 
-    fig, axes = new_figure(2, 3)
-    assert axes.shape == (2, 3) and tuple(fig.get_size_inches()) == (3 * SIZE[0], 2 * SIZE[1])
+    fig, axes = new_figure(2, 1)
+    assert axes.shape == (2,) and tuple(fig.get_size_inches()) == (SIZE[0], 2 * SIZE[1])
     assert matplotlib.get_backend().lower() == "agg"
+
+
+def test_a_wide_figure_is_drawn_smaller_so_that_its_letters_can_be_read() -> None:
+    for width in (12.0, 20.0):
+        fig, _ = new_figure(1, 3, (width, 4.0))
+        shown, high = fig.get_size_inches()
+        assert shown == pytest.approx(max(WIDE, LEAST * width)) and shown / width < high / 4.0 < 1
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:

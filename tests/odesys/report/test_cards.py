@@ -11,7 +11,10 @@ import pytest
 from odesys import (
     BaseLaboratory,
     ClaimBook,
+    CompiledFlow,
     Data,
+    Explorer,
+    Slider,
     Space,
     System,
     Verdict,
@@ -72,11 +75,21 @@ def objects() -> dict[str, Any]:
 
 
 OBJECTS = objects()
+LARGE = OBJECTS["large flow"]
+WITHOUT_CARD = {
+    "layout": LARGE.layout,
+    "closure": LARGE.closure,
+    "data": LARGE.data,
+    "expression": LARGE.loss,
+    "symmetries": OBJECTS["flow"].symmetries(),
+    "compiled flow": CompiledFlow(OBJECTS["many"]),
+    "explorer": Explorer("many", [Slider(f"{LONG}_{k}", 1, 0, 2) for k in range(40)], []),
+}
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("name", [*OBJECTS, *WITHOUT_CARD])
 def test_a_repr_is_short_and_says_what_it_is(name: str) -> None:
-    thing = OBJECTS[name]
+    thing = (OBJECTS | WITHOUT_CARD)[name]
     text = repr(thing)
     assert 10 < len(text) <= LONGEST and "\n" not in text and "object at 0x" not in text
     assert type(thing).__name__ in text

@@ -45,7 +45,7 @@ def test_the_page_is_whole(report: Path) -> None:
         "What to change in the paper",
         "Changes, most serious first",
         "Equations",
-        "14 equations of a flow",
+        "14 equations, flow",
         "Model and data",
         "All claims",
         "What rests on what",

@@ -40,3 +40,15 @@ def test_words_are_whole_and_apart_from_the_letters_beside_them() -> None:
     assert mathml(r"X\mathrm{softmax}(x)").startswith(f"<math><mi>X</mi>{space}<mi>softmax</mi><mo")
     assert mathml(r"N\mathrm{SNR}^2") == f"<math><mi>N</mi>{space}<msup><mi>SNR</mi><mn>2</mn></msup></math>"
     assert mathml(r"x\,\mathrm{SNR}").count("<mspace") == 1 and "<mspace" not in mathml(r"\exp(\dot x y_1)")
+
+
+def test_signs_stand_as_in_print() -> None:
+    close = 'lspace="0" rspace="0"'
+    assert mathml("a=|x|+b").count(close) == 2 and close not in mathml("|x|") and close not in mathml(r"a\mid b")
+    assert f"<mo {close}>/</mo>" in mathml("a/b") and "<mi>∞</mi>" in mathml(r"t\to\infty:x")
+    assert '<mo lspace="0" rspace="0.167em">max</mo>' in mathml(r"\max_i x_i") and f"<mo {close}>max</mo>" in mathml(
+        r"\max(a,b)"
+    )
+    assert mathml("a=-b").count('<mo form="prefix">−</mo>') == 1 and "prefix" not in mathml("(a)-b")
+    assert "<mo>±</mo>" in mathml(r"a\pm b") and "<mi>±</mi>" in mathml(r"\pm b") and close in mathml(r"W_{K\pm}")
+    assert mathml("X_{k,+,-}").count(close) == 2

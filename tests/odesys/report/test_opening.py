@@ -79,11 +79,11 @@ def test_what_holds_in_place_of_a_main_theorem_is_on_the_first_screen(tmp_path: 
     content = stand_in(registry.find_paper("shallow_vit"), tmp_path)
     found = {o.claim.id: o for o in content.outcomes}
     fixed = found["Thm.1"].verdict.correcting(r"T=\Theta(\eta^{-1})\ \text{(elsewhere)}", proved(), "a factor was lost")
-    content.outcomes = [replace(found["Thm.1"], verdict=fixed), found["Lem.4"]]
-    assert {change.first.claim.id: bool(change.instead) for change in changes(content)} == {
-        "Thm.1": True,
-        "Lem.4": False,
-    }
+    for statement, shown in (("x=y", True), ("x=" + "+".join(f"y_{k}" for k in range(40)), False)):
+        lemma = found["Lem.4"].verdict.correcting(statement, proved(), "a typo")
+        content.outcomes = [replace(found["Thm.1"], verdict=fixed), replace(found["Lem.4"], verdict=lemma)]
+        said = {change.first.claim.id: bool(change.instead) for change in changes(content)}
+        assert said == {"Thm.1": True, "Lem.4": shown}  # of others where it is short
     assert "(elsewhere)" in html.page(content).split('id="changes"')[0]
 
 

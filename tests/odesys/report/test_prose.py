@@ -59,7 +59,7 @@ def test_greek_names_with_a_number_and_powers_of_ten() -> None:
 def test_a_sign_that_names_a_head_stays_with_it() -> None:
     assert letters("neurons of the - head") == "neurons of the −\N{NO-BREAK SPACE}head"
     assert letters("v, + heads") == "v, +\N{NO-BREAK SPACE}heads"
-    assert letters("a - b + c") == "a - b + c"
+    assert letters("a - b + c") == "a − b + c"
     assert letters("y = -60/91, to -v_k, (-x)") == "y = −60/91, to −v<sub>k</sub>, (−x)"
     assert letters("self-scores at 1e-3 with --level e^(-2s)") == (
         "self-scores at 10<sup>−3</sup> with --level e<sup>−2s</sup>"

@@ -86,9 +86,9 @@
   all(".tex pre").forEach((pre) => pre.before(copyButton("copy", pre.textContent)));
 
   function fit() {  // a formula that is a little wider than its place becomes a little smaller
-    const found = all(".pieces math, .formula math").map((m) => [m, m.closest(".what") || m.closest(".formula, .pieces")]).filter(([m]) => m.clientWidth);
+    const found = all(".pieces math, .formula math").map((m) => [m, m.closest(".what") || m.closest(".formula, .pieces"), m.closest(".lines") ? 22 : 0]).filter(([m]) => m.clientWidth);
     found.forEach(([m]) => { m.style.fontSize = ""; });
-    const sizes = found.map(([m, place]) => place.clientWidth / m.getBoundingClientRect().width);
+    const sizes = found.map(([m, place, less]) => (place.clientWidth - less) / m.getBoundingClientRect().width);
     found.forEach(([m], k) => { if (sizes[k] < 1) m.style.fontSize = `${(1.1 * Math.max(sizes[k] * 0.98, 0.72)).toFixed(2)}em`; });
   }
   addEventListener("resize", fit);
@@ -171,10 +171,15 @@
     }
   }
 
-  all(".gallery figure").forEach((figure) => {
-    const turn = () => { figure.classList.toggle("large"); figure.scrollIntoView({ block: "nearest" }); };
-    figure.addEventListener("click", turn);
-    figure.addEventListener("keydown", (event) => { if (event.key === "Enter") turn(); });
+  all(".gallery figure, .main-figure").forEach((figure) => {
+    const button = figure.querySelector(".zoom"), name = button.getAttribute("aria-label").slice(8);
+    figure.addEventListener("click", () => {
+      const large = (figure.closest(".first") || figure).classList.toggle("large");
+      button.setAttribute("aria-expanded", large);
+      button.textContent = large ? "smaller" : "enlarge";
+      button.setAttribute("aria-label", `${button.textContent} ${name}`);
+      figure.scrollIntoView({ block: "nearest" });
+    });
   });
 
   let closed = [];
