@@ -23,6 +23,7 @@ from odesys.expr.system import TIME, System
 from odesys.jit import llvm, loops
 from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
 from odesys.jit.taylor import has_branches, taylor_code
+from odesys.shortening import shortened
 
 from ..flows.integrate import IN_MACHINE_CODE, SWITCHES, check_rtol, integrate
 from ..flows.run import Run
@@ -75,6 +76,9 @@ class CompiledFlow:
         self._may_go_in_lanes: dict[tuple[str, int], bool] = {}  # by method and order
         self._lane_code: dict[tuple[int, int], LaneBatch] = {}  # by order, 0 for DOP853, and width
         self._room = threading.local()  # for batches
+
+    def __repr__(self) -> str:
+        return f"<CompiledFlow of {shortened(repr(self.system), 240)}, {len(self.specs)} events>"
 
     def run(
         self, x0: Any, t_span: tuple[float, float], parameters: Mapping[str, Any] | None = None, **options: Any

@@ -18,6 +18,7 @@ from heapq import heapify, heappop, heappush
 from ..errors import ClosureError
 from ..expr.graph import ONE, ZERO, Node
 from ..model.paths import Letter, Path
+from ..shortening import shortened, some
 from .motion import Rule, plain
 
 Places = Mapping[str, Sequence[tuple[int, Path, int]]]  # map -> (number of the read path, path, place in it)
@@ -46,7 +47,7 @@ class Term:
         return len(self.moved)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Closure:
     """A closed set of paths: the read ones first; `terms[path]` is its exact variation.
 
@@ -58,6 +59,9 @@ class Closure:
     terms: dict[Path, tuple[Term, ...]]
     trained: frozenset[str]
     exact_step: bool = False
+
+    def __repr__(self) -> str:
+        return shortened(f"<Closure of {some(map(str, self.read))}: {len(self.paths)} paths>")
 
     def canonical(self, path: Path) -> tuple[Path, bool]:
         """The stored orientation of a path, and whether it is the transpose of what was asked."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..shortening import shortened, some
 from . import blocks, gc_pause, graph
 from .blocks import Block
 from .graph import Node
@@ -57,13 +58,17 @@ class Segment:
         return matrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """Where each state sits: `places[k]` = (leaf, row, column) defines state k; segments say how leaves are filled."""
 
     names: tuple[str, ...]
     places: tuple[tuple[str, int, int], ...]
     segments: tuple[Segment, ...]
+
+    def __repr__(self) -> str:
+        leaves = some(f"{segment.leaf} {segment.index.shape}" for segment in self.segments)
+        return shortened(f"<Layout: {len(self.names)} states in {leaves}>")
 
     def unpack(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """State vector to leaf matrices."""

@@ -22,6 +22,7 @@ import flint
 
 from .. import stated
 from ..errors import EquationError
+from ..shortening import shortened
 from .constants import whole_power
 from .functions import FUNCTIONS, unknown
 from .rationals import Ratio, ratio
@@ -117,6 +118,9 @@ class Node:
         return _restore, (self.op, self.args)
 
     def __repr__(self) -> str:
+        return shortened(str(self))
+
+    def __str__(self) -> str:
         from .sympy_bridge import to_sympy
 
         return f"Node({to_sympy(self)})"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from ..shortening import shortened, some
 from .paper import Parameter
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class LiveProtocol:
     letter: str = "t"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explorer:
     """Sliders, and protocols to choose from.
 
@@ -246,3 +247,7 @@ class Explorer:
     protocols: Sequence[LiveProtocol]
     home: str = "paper’s values"  # the button that puts all sliders back
     note: str = ""
+
+    def __repr__(self) -> str:
+        given, runs = (some(each.name for each in part) for part in (self.sliders, self.protocols))
+        return shortened(f"<Explorer: sliders {given}; protocols {runs}>")

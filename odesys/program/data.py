@@ -17,10 +17,11 @@ from ..errors import DistributionError, ModelError
 from ..expr.graph import ZERO, Node, as_node, num, symbols
 from ..model.dictionary import exact_number
 from ..model.distribution import Sample, SampleArrays
+from ..shortening import shortened, some
 from .spaces import Words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Data:
     """Samples over the words: pairs (tokens, target), triples with an exact weight, or `Sample` objects.
 
@@ -43,6 +44,10 @@ class Data:
 
     words: Words
     samples: tuple[Sample, ...]
+
+    def __repr__(self) -> str:
+        shown = some((f"{sample.name}: {sample.label}" for sample in self.samples), 4)
+        return shortened(f"<Data: {len(self.samples)} samples over {self.words}: {shown}>")
 
     def __init__(self, words: Words, samples: Iterable[Any]) -> None:
         if not isinstance(words, Words):

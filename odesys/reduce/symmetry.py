@@ -27,13 +27,16 @@ class Element(Protocol):
 E = TypeVar("E", bound=Element)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SymmetryGroup(Generic[E]):
     """Generators of the group, and its exact order; `unsearched` says in words where more could be."""
 
     generators: tuple[E, ...]
     order: int
     unsearched: str = ""
+
+    def __repr__(self) -> str:
+        return f"<SymmetryGroup: order {self.order}, {len(self.generators)} generators>"
 
     def describe(self, flow: Any) -> list[str]:
         """One line per generator."""
