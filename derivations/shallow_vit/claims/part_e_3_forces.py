@@ -12,7 +12,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, put
+from .book import CONSTANTS, COQ, SHARED, THEOREM_1, before_margin, claim, put
 from .common_motion import RIGHT_SIDES, STEPS, TIME, n, too_slow
 from .common_samples import PAIR, no_margin
 from .common_seeds import (
@@ -68,9 +68,9 @@ def parts_of_output(lab: Laboratory) -> dict[str, Verdict]:
     w, a = sym("w"), sym("a")
     return {
         "(56)": outgrown(lab, "the lucky part of the output", "output_of_lucky.v"),
-        "(57)": always_positive({"a Relu": a * graph.relu(w)}, positive=("a", "w")).proving(
-            "each summand is a positive number times a ReLU, which is not negative"
-        ),
+        "(57)": always_positive({"a Relu": a * graph.relu(w)}, positive=("a", "w"))
+        .by_theorems(COQ / "units_are_not_negative.v", {"unit": (("a", "w"), a * graph.relu(w))}, alone=True)
+        .proving("each summand is a positive number times a ReLU, which is not negative"),
         "(58)": second
         & near_symmetric(lab, "u1", "u2")
         & undecided(
