@@ -201,11 +201,11 @@ def _slider(name: str, value: float, tex: str) -> Slider:
 
 
 def _panels(system: System) -> list[Panel]:
-    """All states, then all observables, a few curves each."""
-    found = []
+    """The loss where there is one, then all states and all other observables, a few curves each."""
+    found = [Panel("loss", {"loss": system.observables["loss"]})] if "loss" in system.observables else []
     for title, nodes in (
         ("states", {n: graph.sym(n) for n in system.names}),
-        ("observables", dict(system.observables)),
+        ("observables", {name: node for name, node in system.observables.items() if name != "loss"}),
     ):
         names = list(nodes)
         parts = [names[k : k + CURVES] for k in range(0, min(len(names), 6 * CURVES), CURVES)]

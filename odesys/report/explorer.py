@@ -109,9 +109,14 @@ def explorer_page(
     """A page with an explorer, what is known about its system, and, as MathML, the equations behind it."""
     template = _templates().get_template("explorer_page.html")
     live = fragment(explorer, static)
-    return template.render(
-        explorer=explorer, live=live, equations=equations, analysis=analysis, pictures=pictures, sections=SECTIONS
-    )
+    said = {"equations": equations, "analysis": analysis, "pictures": pictures, "sections": SECTIONS}
+    return template.render(explorer=explorer, live=live, font=math_font(), **said)
+
+
+@cache
+def math_font() -> str:
+    """Part of STIX Two Math, as tools/math_font.py makes it."""
+    return base64.b64encode((resources.files("odesys.report") / "fonts" / "math.woff2").read_bytes()).decode("ascii")
 
 
 @cache

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from ..tex.documents import html_templates
 from . import values
 from .claim_entry import EVIDENCE, LEGEND, anchor, claim_entries, seal_count
 from .content import Content, provenance
-from .explorer import page_file, policy_of
+from .explorer import math_font, page_file, policy_of
 from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
 from .opening import Change, changes, headline, numbers, verdict_bar
@@ -217,13 +216,7 @@ def _sections(content: Content, found: Sequence[Change]) -> dict[str, str]:
 def _frame(scripts: Sequence[str]) -> dict[str, Any]:
     """What every page has: the font, its scripts, and a policy that runs these scripts and no other."""
     used = [page_file("page.js"), *scripts]
-    return {"scripts": used, "policy": " ".join(map(policy_of, used)), "font": _font()}
-
-
-@cache
-def _font() -> str:
-    """Part of STIX Two Math, as tools/math_font.py makes it."""
-    return base64.b64encode((resources.files("odesys.report") / "fonts" / "math.woff2").read_bytes()).decode("ascii")
+    return {"scripts": used, "policy": " ".join(map(policy_of, used)), "font": math_font()}
 
 
 @cache

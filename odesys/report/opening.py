@@ -20,7 +20,7 @@ from .short_change import short_change
 
 NAMED = 4  # theorems that are named in one breath
 SHOWN_NUMBERS = 4
-LINE, LINES = 28, 2  # signs, and lines, of a formula in the list of changes
+LINE, LINES, MOST_LINES = 28, 1, 3  # signs and lines of a formula in the list of changes; lines for a main theorem
 FAULT_NAMES = {
     "false": ("false statement", "false statements"),
     "proof": ("step of a proof", "steps of proofs"),
@@ -312,13 +312,13 @@ class Change:
 
     @property
     def instead(self) -> list[str]:
-        """What holds instead, as lines of a formula: of a main theorem always, else where it is short."""
+        """What holds instead, as lines of a formula: where it is short, of a main theorem in a few lines."""
         fixed = self.first.verdict.corrected if self.first.verdict is not None else None
         if self.second or fixed is None or fixed.as_stated != HOLDS:
             return []
         lines = formula_lines(fixed.statement, LINE)
         short = len(lines) <= LINES and max(map(signs, lines)) <= LINE
-        return lines if short or self.first.claim.main else []
+        return lines if short or (self.first.claim.main and len(lines) <= MOST_LINES) else []
 
 
 def changes(content: Content) -> list[Change]:

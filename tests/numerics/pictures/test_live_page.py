@@ -14,6 +14,7 @@ import sympy as sp
 from numerics.flows.integrate import integrate
 from numerics.pictures.live_page import page, system_explorer
 from odesys.errors import EquationError, ParameterError
+from odesys.expr import graph
 from odesys.expr.system import System
 from tests import known_systems
 from tests.browser import Browser, browser
@@ -103,3 +104,12 @@ def test_a_browser_runs_it_as_integrate_does(chromium: Browser, tmp_path: Path, 
     assert times(found, "switch") == pytest.approx(run.times_of("switch"), abs=1e-7)
     slides = sorted((slide.start, slide.end) for slide in run.slides)
     assert times(found, "slide") == pytest.approx(np.ravel(slides) if slides else [], abs=1e-6)
+
+
+def test_the_loss_is_shown_first_and_formulas_have_their_font(tmp_path: Path) -> None:
+    squared = graph.sym("x") ** 2
+    system = System.from_strings({"x": "-x"}).with_observables({"norm": squared, "loss": squared})
+    titles = [panel.title for panel in system_explorer(system, t_end=1.0).protocols[0].panels]
+    assert titles == ["loss", "states", "observables"]
+    text = page(system, tmp_path / "own.html", t_end=1.0).read_text(encoding="utf-8")
+    assert "data:font/woff2;base64," in text and "font-src data:" in text
