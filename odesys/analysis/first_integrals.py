@@ -18,16 +18,18 @@ from typing import Any
 
 from ..errors import EquationError
 from ..exact.rewriting import has_floats
+from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.functions import FUNCTIONS
 from ..expr.graph import Node
-from ..expr.system import System
+from ..expr.system import TIME, System
 from ..shortening import shortened
 from .darboux import Curves, integrating_factor, invariant_curves
 from .integral_search import LARGEST_SEARCH, FirstIntegral, Search, monomials
 
 QUICK_SEARCH = 1500  # monomials; with more a search by default takes the degree below
 MOST_ATOMS = 8
+_ANALYTIC = ("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sigmoid")  # everywhere, but for poles
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +100,13 @@ def first_integrals(system: System, degree: int = 2, atoms: Sequence[Any] | None
         return first_integrals(system, degree - 1, atoms, seed)
     parts = [f"polynomials of degree at most {degree} in {_listed(variables)}"]
     columns += [(len(variables) + k,) for k in range(len(singles))]
-    search = Search(system, [*variables, *singles], seed)
-    found, complete = search.over(columns)
-    found += search.new_ones(curves.rational, found)
-    found, independent = search.without_copies(found)
+    found: list[FirstIntegral] = []
+    complete, independent = True, 0
+    if not _conserves_nothing(system, variables, seed):
+        search = Search(system, [*variables, *singles], seed)
+        found, complete = search.over(columns)
+        found += search.new_ones(curves.rational, found)
+        found, independent = search.without_copies(found)
     if singles:
         parts.append(f"plus multiples of {_listed(singles)}")
     if curves.degree:
@@ -112,6 +117,22 @@ def first_integrals(system: System, degree: int = 2, atoms: Sequence[Any] | None
         parts.append("different functions taken as independent")
     factor = integrating_factor(system, curves) if not found and system.dimension == 2 else None
     return Integrals(tuple(found), ", ".join(parts), complete, degree, independent, factor)
+
+
+def _conserves_nothing(system: System, variables: Sequence[Node], seed: int) -> bool:
+    """Whether the flow of one state, with a rate that is analytic but for poles, is not at rest everywhere.
+
+    I' F = 0 then has one factor that is zero wherever it is defined, for no other product of such functions is: so I is
+    a constant. Without this, functions of multiples of an angle have many relations, each of which is a candidate.
+    """
+    if system.kind != "flow" or system.dimension > 1 or TIME in graph.symbols(system.nodes):
+        return False
+    for node in graph.topological([*system.nodes, *variables]):
+        if node.op == "mul" and any(e.denominator > 1 for _, e in node.args):
+            return False
+        if node.op in FUNCTIONS and node.op not in _ANALYTIC:
+            return False
+    return zero_test(system.nodes[0], seed=seed).answer == "nonzero"
 
 
 def polynomial_integrals(system: System, degree: int = 2, parameters: bool = False, seed: int = 0) -> Integrals:

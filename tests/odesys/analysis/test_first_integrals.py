@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from odesys.analysis import integral_search
 from odesys.analysis.conserved import check_integral, lie_derivative
 from odesys.analysis.first_integrals import first_integrals, polynomial_integrals
 from odesys.analysis.integral_search import FirstIntegral
@@ -252,3 +253,20 @@ def test_linear_laws_of_a_large_network() -> None:
     found = first_integrals(System.from_equations(rates))
     assert [i.node for i in found] == [graph.add(sym(name) for name in rates)]
     assert found.complete and found.ansatz.startswith("polynomials of degree at most 1")
+
+
+def test_one_state_that_moves_conserves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No search, which would meet all relations between sines of multiples; whoever may rest on an interval has one."""
+
+    def searched(*_: object) -> None:
+        raise AssertionError("a search was begun")
+
+    monkeypatch.setattr(integral_search.Search, "over", searched)
+    for rate in ("sin(x)*sin(2*x)*sin(3*x)*sin(5*x)*sin(7*x)", "1/(x^2 + k) - exp(x)", "tanh(x)^3 - k*x"):
+        found = System.from_strings({"x": rate}).first_integrals(degree=4)
+        assert found.complete and not found
+    for rate in ("0", "abs(x) - x", "sqrt(x^2) - x", "log(x^2)", "sin(x)^2 + cos(x)^2 - 1"):
+        with pytest.raises(AssertionError, match="search"):
+            System.from_strings({"x": rate}).first_integrals()
+    with pytest.raises(AssertionError, match="search"):
+        System.from_strings({"x": "-x"}, kind="map").first_integrals()
