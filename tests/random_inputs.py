@@ -348,7 +348,8 @@ def check_definition(made: dict[str, Any], valid: bool, tally: Tally) -> None:
     except Hang as hang:
         raise AssertionError(f"{made}: {hang}") from None
     except OdesysError as error:
-        assert not valid or type(error).__name__ == "IntegrationError", f"{made}\n{error}"
+        still = "stands still at zero" in str(error)  # labels that contradict each other: every sign may change
+        assert not valid or still or type(error).__name__ == "IntegrationError", f"{made}\n{error}"
         tally.count(2)
     else:
         tally.count(0)
