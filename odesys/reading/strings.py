@@ -11,6 +11,7 @@ from ..expr import graph
 from ..expr.field import ScalarField
 from ..expr.letters import letter_tex, plain_name
 from ..expr.system import TIME, System
+from ..shortening import shortened
 from .grammar import Grammar
 
 _RATE = r"\s*(?:d\s*(?P<leibniz>[^\W\d]\w*)\s*/\s*dt|(?P<prime>[^\W\d]\w*)\s*(?:\(t\))?\s*'|(?P<dot>[^\W\d]\w*)_dot)\s*"
@@ -73,11 +74,11 @@ def _pairs(equations: Mapping[Any, str] | Iterable[str]) -> list[tuple[str, str]
             )
         if "'" in right:
             raise EquationError(
-                f"in {line.strip()!r} a derivative stands on the right; solve the equations for x', y', ... first, or "
-                f"give them as equations of SymPy, which are solved"
+                f"in {shortened(line.strip())!r} a derivative stands on the right; solve the equations for x', y', ... "
+                f"first, or give them as equations of SymPy, which are solved"
             )
         if not equal or name is None:
-            raise EquationError(f"{line.strip()!r} is no equation: write x' = ..., dx/dt = ... or a mapping")
+            raise EquationError(f"{shortened(line.strip())!r} is no equation: write x' = ..., dx/dt = ... or a mapping")
         found.append((name, right))
     return found
 

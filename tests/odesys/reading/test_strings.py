@@ -79,3 +79,10 @@ def test_signs_of_printed_formulas_and_no_equation_at_all() -> None:
     for nothing in ("", " \n", {}):
         with pytest.raises(EquationError, match="no equation was given"):
             System.from_strings(nothing)
+
+
+@pytest.mark.parametrize("line", ["exp(" + "9" * 5000 + ")", "x' = y'" + "9" * 5000])
+def test_a_long_line_is_refused_by_a_short_sentence(line: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        System.from_strings([line])
+    assert len(str(caught.value)) < 600
