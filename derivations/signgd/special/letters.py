@@ -1,4 +1,7 @@
-"""What the letters of the systems stand for: for every sample and neuron, or for the first ones of a written system."""
+"""What the letters of systems stand for; here because the index of a sample or neuron is part of their names.
+
+It is said for every index, or for the first ones of a system that is written out.
+"""
 
 from __future__ import annotations
 

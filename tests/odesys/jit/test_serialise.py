@@ -93,7 +93,8 @@ def test_numbers_lose_nothing() -> None:
     back = system_from_json(system_to_json(system))
     read = [node.args[0] for node in back.nodes]
     assert read == values
-    assert [type(v) for v in read] == [type(v) for v in values]  # 1.0 stays a float, -7 stays exact
+    assert [type(v) is float for v in read] == [type(v) is float for v in values]  # 1.0 stays a float, -7 stays exact
+    assert all(isinstance(v, float | Fraction) for v in read)
 
 
 def test_another_process_reads_the_same_field() -> None:
