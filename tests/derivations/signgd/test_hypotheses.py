@@ -178,7 +178,7 @@ def test_premises_that_no_point_decides_say_so() -> None:
 
 
 def test_experiments_list_their_setting_and_the_condition_beside_it() -> None:
-    ids = ["App.B.7", "App.B.7-query", "App.B.7-halts", "Sec.3.2-optimisers", "Fig.2c", "Tab.2", "Beyond.noise-levels"]
+    ids = ["App.B.7", "App.B.7-halts", "Sec.3.2-optimisers", "Fig.2c", "Tab.2", "Beyond.noise-levels"]
     assert all(SETTING in book[id].hypotheses for id in ids) and SETTING.holds(POINT)
     assert not SETTING.holds({**POINT, "m_k": POINT["m_k"] + 3})
 
