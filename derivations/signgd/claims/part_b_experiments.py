@@ -226,9 +226,7 @@ def halting(lab: Laboratory) -> dict[str, Verdict]:
         "halts earlier": _likely(
             lab, "steps by which 0.999 halts earlier", earlier, 10, inf, "the printed relation, by a record or more"
         ),
-        "smoother": untested(
-            "the text has no measure of it; changes of speed of the mean query noise, added up, are alike for both"
-        ),
+        "smoother": untested("the text has no measure of how smooth a curve is"),
     }
 
 
