@@ -18,6 +18,7 @@ import csv
 import importlib
 import io
 import json
+import math
 import os
 import pkgutil
 import random
@@ -36,7 +37,7 @@ from pathlib import Path
 from odesys.locks import YOUNG
 from odesys.papers.new import create
 
-SETTLE = 2.0  # seconds within which processes of a killed command end
+SETTLE = 15.0  # seconds within which processes of a killed command end: one that just starts first loads libraries
 LONGEST = 3600.0  # seconds by the clock that any call may take, on a machine with other work
 PAPER = Path(tempfile.gettempdir()) / f"odesys-kills-{os.getpid()}" / "small"  # what `odesys new` writes
 
@@ -125,16 +126,16 @@ READERS: dict[str, Callable[[bytes], object]] = {
 }
 
 
-def left_running(group: int) -> bool:
-    """True if a process of a group is still there after a moment."""
-    end = time.monotonic() + SETTLE
-    while time.monotonic() < end:
+def seconds_to_end(group: int) -> float:
+    """How long processes of a group go on; infinite if they do not end."""
+    began = time.monotonic()
+    while time.monotonic() < began + SETTLE:
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
-            return False
+            return time.monotonic() - began
         time.sleep(0.05)
-    return True
+    return math.inf
 
 
 @dataclass(frozen=True)
@@ -232,15 +233,18 @@ def run(words: Sequence[str], fresh: bool = False) -> float:
     return time.monotonic() - began
 
 
-def kill_once(command: Command, moment: float, whole: Path, out: Path, fresh: bool = False) -> tuple[bool, list[str]]:
-    """Start a command, kill it after some seconds, and say whether that hit it and what was broken."""
+def kill_once(
+    command: Command, moment: float, whole: Path, out: Path, fresh: bool = False
+) -> tuple[bool, float, list[str]]:
+    """Start a command, kill it after some seconds; whether that hit it, how long others went on, what was broken."""
     process = started(command.words(out), fresh)
     time.sleep(moment)
     hit = process.ended() is None
     if hit:
         os.kill(process.number, signal.SIGKILL)  # its children are not killed: they must notice by themselves
         process.wait()
-    trouble = ["a process goes on"] if left_running(process.number) else []
+    longer = seconds_to_end(process.number)
+    trouble = ["a process goes on"] if longer == math.inf else []
     trouble += broken(out) if out.exists() else []
     if out.exists() and any(out.rglob(".odesys-*.part")):
         time.sleep(YOUNG)  # what is younger is not taken for left over
@@ -258,7 +262,7 @@ def kill_once(command: Command, moment: float, whole: Path, out: Path, fresh: bo
             for file in command.same_bytes
             if (out / file).read_bytes() != (whole / file).read_bytes()
         ]
-    return hit, trouble
+    return hit, longer, trouble
 
 
 def main() -> None:
@@ -270,7 +274,7 @@ def main() -> None:
     rng = random.Random(chosen.seed)
     folder = PAPER.parent
     folder.mkdir(mode=0o700)
-    kills, runs, bad = Counter[int](), 0, []
+    kills, runs, bad, longest = Counter[int](), 0, list[str](), 0.0
     try:
         create(PAPER)
         load_program()
@@ -283,12 +287,14 @@ def main() -> None:
             if (k, fresh) not in lengths:
                 lengths[k, fresh] = run(COMMANDS[k].words(out), fresh)
                 shutil.rmtree(out)
-            hit, trouble = kill_once(COMMANDS[k], rng.random() * lengths[k, fresh], folder / f"whole{k}", out, fresh)
+            moment = rng.random() * lengths[k, fresh]
+            hit, longer, trouble = kill_once(COMMANDS[k], moment, folder / f"whole{k}", out, fresh)
+            longest = max(longest, longer if hit else 0.0)
             kills[k], runs = kills[k] + hit, runs + 1
             bad += [f"{' '.join(COMMANDS[k].line)}: {problem}" for problem in trouble]
             shutil.rmtree(out, ignore_errors=True)
             print(f"{kills.total()} kills in {runs} runs, {len(bad)} broken", *trouble, flush=True)
-        text = table(kills, runs, bad, chosen.seed)
+        text = table(kills, runs, bad, longest, chosen.seed)
         Path(__file__).with_name("kills.md").write_text(text, encoding="utf-8")
         print(text)
     finally:
@@ -296,13 +302,14 @@ def main() -> None:
     sys.exit(bool(bad))
 
 
-def table(kills: Counter[int], runs: int, bad: Sequence[str], seed: int) -> str:
+def table(kills: Counter[int], runs: int, bad: Sequence[str], longest: float, seed: int) -> str:
     """What was found, as kills.md has it."""
     lines = [
         "# Kills",
         "",
         f"Written by `python -m benchmarks.kills --kills {kills.total()} --seed {seed}`: {kills.total()} kills "
         f"at random moments in {runs} runs of {len(COMMANDS)} commands, {len(bad)} broken results.",
+        f"Processes that a killed command had started ended after {longest:.1f} s at most.",
         "",
         "| command | kills |",
         "| --- | --- |",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from .shortening import shortened
+
+LONG_WORD = 300  # letters; a path is shorter
 
 
 class OdesysError(Exception):
@@ -13,7 +18,7 @@ class OdesysError(Exception):
     Parameters
     ----------
     message : str
-        The sentence that a person reads.
+        The sentence that a person reads; of a word without end, such as a number of 4,000 digits, it keeps the ends.
     **objects : Any
         Become attributes of the error.
 
@@ -24,7 +29,7 @@ class OdesysError(Exception):
     """
 
     def __init__(self, message: str, **objects: Any) -> None:
-        super().__init__(message)
+        super().__init__(re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: shortened(word.group(), 60), message))
         self.objects = objects
         for name, value in objects.items():
             setattr(self, name, value)

@@ -398,7 +398,7 @@ def _collect(node: Node, exponent: Fraction, powers: dict[Node, Fraction]) -> Nu
         if len(node.args) == 1:
             if whole:
                 return _collect(node.args[0][1], exponent, powers) * whole_power(leading, int(exponent))
-        elif whole and leading and leading != 1:
+        elif whole and _divides(leading):
             monic = _from_linear({t: c / leading for c, t in node.args})
             powers[monic] = powers.get(monic, _F0) + exponent
             return whole_power(leading, int(exponent))
@@ -421,12 +421,17 @@ def _collect_once(node: Node, powers: dict[Node, Fraction]) -> Number:
         if len(node.args) == 1:
             _collect_once(node.args[0][1], powers)  # a single term is no sum, so nothing else comes out
             return leading
-        if leading is not _F1 and leading and leading != 1:
+        if leading is not _F1 and _divides(leading):
             node = _from_linear({t: c / leading for c, t in node.args})
             powers[node] = powers[node] + _F1 if node in powers else _F1
             return leading
     powers[node] = powers[node] + _F1 if node in powers else _F1
     return _F1
+
+
+def _divides(leading: Number) -> bool:
+    """True if a sum can be divided by its leading coefficient, and begins with 1 then; infinities can not."""
+    return bool(leading) and leading != 1 and (not isinstance(leading, float) or math.isfinite(leading))
 
 
 def _exact_power(value: Number, exponent: Fraction) -> Number | None:
@@ -473,7 +478,7 @@ def _folds(base: Node, exponent: Fraction) -> bool:
     """True where fractional exponents added up to a whole one, so that the base can be taken apart after all."""
     if exponent is _F1 or exponent.denominator != 1 or not exponent:
         return False
-    return base.op in ("num", "mul") or (base.op == "add" and (len(base.args) == 1 or base.args[0][0] not in (0, 1)))
+    return base.op in ("num", "mul") or (base.op == "add" and (len(base.args) == 1 or _divides(base.args[0][0])))
 
 
 def _base_uid(item: tuple[Node, Fraction]) -> bytes:
@@ -511,7 +516,7 @@ def step(node: Node) -> Node:
     leading = _leading(node)
     leading = -leading if leading < 0 else leading
     # divided, not multiplied by 1 / leading: floats too get +-1 exactly, so that h and -h stay one surface
-    return _intern("step", (node if leading in (0, 1) else combine((c / leading, t) for c, t in linear_terms(node)),))
+    return _intern("step", (combine((c / leading, t) for c, t in linear_terms(node)) if _divides(leading) else node,))
 
 
 def relu(node: Node) -> Node:

@@ -70,6 +70,7 @@ class Steps:
         self.writer = maps.applied(texts)
         self.image: dict[Node, Node] = {}
         self.fact: dict[Node, str] = {}
+        self.still: set[Node] = set()  # parts without a symbol that has a value
 
     def text(self, body: Node) -> str:
         """A map at its arguments."""
@@ -81,7 +82,9 @@ class Steps:
             if node in self.fact:
                 continue
             self.image[node] = self.values[node] if node in self.values else graph.rebuild(node, self.image.__getitem__)
-            if self.image[node] is node or node.op in ("num", "sym"):
+            if node not in self.values and all(child in self.still for child in graph.children(node)):
+                self.still.add(node)
+            if node in self.still or node.op in ("num", "sym"):  # (-x)(-y) is x y again, but that is no definition
                 self.fact[node] = "eq_refl"
             elif node in self.values:
                 self.fact[node] = self._given(node)
@@ -121,7 +124,7 @@ class Steps:
         if root in self.fact:
             return root
         inner = self.image[base]
-        if inner is base:
+        if base in self.still:
             self.image[root], self.fact[root] = root, "eq_refl"
             return root
         if exponent.denominator > 2:

@@ -122,7 +122,7 @@ class _Reader:
             found = _TOKEN.match(text, position)
             if found is None:
                 sign = text[position:].strip()[0]
-                raise EquationError(f'in "{text}" the sign {sign} has no meaning; use + - * / ^ ( ) and names')
+                raise EquationError(f'in "{shown(text)}" the sign {sign} has no meaning; use + - * / ^ ( ) and names')
             kind = found.lastgroup or ""
             token = found.group(kind)
             self.tokens.append((kind, token.lower() if kind == "name" and grammar.fold else token))

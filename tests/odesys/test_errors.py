@@ -25,3 +25,10 @@ def test_a_warning_says_what_it_is_for() -> None:
 def test_the_message_is_all_that_is_printed() -> None:
     error = ClosureError("the flow does not close", path="a.U.W", chain=("a.U",))
     assert str(error) == "the flow does not close" and (error.path, error.chain) == ("a.U.W", ("a.U",))
+
+
+def test_a_word_without_end_is_shown_by_its_ends() -> None:
+    said = str(OdesysError(f"{'9' * 4000} = nan is not a number"))
+    assert len(said) < 100 and said.startswith("999") and said.endswith("9 = nan is not a number")
+    path = "/".join(["folder"] * 30)
+    assert path in str(OdesysError(f"there is no {path}"))

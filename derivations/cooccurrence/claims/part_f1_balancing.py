@@ -253,9 +253,13 @@ def middle_coefficient(lab: Laboratory) -> dict[str, Verdict]:
         "-A_2 >= S_2 (1 - 27/4 S_2), -A_3 <= S_3 (1 - 6 S_3), -A_4 <= S_4 (1 - 6 S_4), " + ALIKE,
         "3|A_1| + |A_2| - 2|A_3| - 2|A_4| with 1 = 22 (S_1 + u), u >= 0, has no negative coefficient in the differences of the order",
     )
+    names = ("A1", "A2", "A3", "A4")
+    a, b, _ = _quadratic(sp.Integer(1), [-sp.Symbol(name) for name in names], [sp.Integer(1)] * 4)
+    told = {"a": (names, a), "b": (names, b)}
+    last = combine_verdicts(quarter).by_theorems(COQ / "middle_coefficient.v", told, alone=True)
     return {
-        "-b/(2a)": combine_verdicts(quarter).proving(*steps).assuming("g_i/g_j <= 2 inside a class (F.2)"),
-        "b/a": _quotient_bound(),
+        "-b/(2a)": last.proving(*steps).assuming("g_i/g_j <= 2 inside a class (F.2)"),
+        "b/a": _quotient_bound().by_theorems(COQ / "middle_coefficient.v", told, alone=True),
     }
 
 

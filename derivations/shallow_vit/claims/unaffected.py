@@ -83,6 +83,11 @@ REASONS = (
         OTHER_START,
     ),
     (
+        "scale linear hinge neurons nuisance",
+        "Prop.2-pruning",
+        "'highlighted' has no measure, so that the whole is undecided on every system where label-relevant tokens still gain attention",
+    ),
+    (
         "hinge",
         "Eq.49-50",
         OPEN_SIGN,

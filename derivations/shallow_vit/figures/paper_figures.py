@@ -82,7 +82,7 @@ def _success_figure(folder: Path, progress: Progress, key: str, frozen: bool, po
         axes[0].set(
             xlabel=rf"$\alpha_*^{{{power}}}$",
             ylabel="$N$",
-            title=f"share of successes, test loss < {level:g}" + (", attention frozen" if frozen else ""),
+            title=("attention frozen: " if frozen else "") + f"share with test loss < {level:g}",
         )
         _threshold_panel(axes[1], losses, power, size)
         if frozen:
@@ -182,7 +182,7 @@ def figure_1b(folder: Path, progress: Progress = silent, size: Size = QUICK) -> 
             np.array([round(1 / math.sqrt(n), 3) for n in size.samples]),
             (losses < level).mean(axis=2).T,
         )
-        axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share of successes, test loss < {level:g}")
+        axes[0].set(xlabel=r"$\sigma$", ylabel=r"$1/\sqrt{N}$", title=f"share with test loss < {level:g}")
         axes[0].invert_yaxis()
         needed = 1 / np.sqrt([training_sweeps.thresholds(size.samples, row, level) for row in losses])
         line = 1 / np.sqrt([bounds.samples(row[0]) for row in cases])

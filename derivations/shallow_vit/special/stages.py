@@ -93,14 +93,15 @@ def stages(case: Case, seed: Any = None, tests: int = 0, data: Counts | None = N
 
 
 def events(found: Stages) -> list[dict[str, Any]]:
-    """The stages that were reached, as a simulation lists them."""
+    """The stages that were reached, in the order of time."""
     ends = {
         "gates sorted": found.sorting,
         "linear growth": found.linear,
         "T_train": found.T_train,
         "T_test": found.T_test,
     }
-    return [{"name": name, "kind": "stage", "time": time} for name, time in ends.items() if math.isfinite(time)]
+    reached = sorted((time, name) for name, time in ends.items() if math.isfinite(time))
+    return [{"name": name, "kind": "stage", "time": time} for time, name in reached]
 
 
 def _first(run: class_network.Run, reached: Sequence[bool] | np.ndarray) -> float:

@@ -75,7 +75,7 @@ EXPECTED = {
     "Eq.141": ("fails", C),
     "Eq.128-132": ("holds", P),
     "Eq.132": ("fails", P),
-    "Eq.144-147": ("holds", P),
+    "Eq.144-147": ("fails", P),
     "Def.1": ("holds", P),
     "Asm.3": ("holds", P),
     "Def.3": ("holds", C),

@@ -103,7 +103,9 @@ def test_stages_follow_one_another() -> None:
     assert 0 < found.linear < found.T_train < math.inf and found.T_test <= found.T_train + 1e-9
     assert found.T_att(0.6) < found.T_train and found.T_att(0.9) == math.inf
     assert 0 < found.sorting <= found.T_train
-    assert {event["name"] for event in stages.events(found)} == {"gates sorted", "linear growth", "T_train", "T_test"}
+    listed = stages.events(found)
+    assert {event["name"] for event in listed} == {"gates sorted", "linear growth", "T_train", "T_test"}
+    assert [event["time"] for event in listed] == sorted(event["time"] for event in listed)
 
 
 def test_bounds_depend_on_every_error() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numerics.compiled import choice
-from numerics.compiled.choice import LEAST_STEPS, can_be_series, series_pay, steps_left
+from numerics.compiled.choice import COMPILE, LEAST_STEPS, STEP, can_be_series, series_pay, steps_left, work_of
 from numerics.flows.trajectory import StopWhen
 from odesys import System, integrate
 from odesys.jit import llvm
@@ -69,3 +69,9 @@ def test_the_rule_counts_what_it_takes_to_compile(monkeypatch: pytest.MonkeyPatc
 def test_steps_that_grow_say_nothing_of_the_rest() -> None:
     assert steps_left(512, 0.0, 1.0, 2.0, 102.0) == 51_200
     assert steps_left(512, 0.0, 1.0, 3.0, 102.0) == 0.0 == steps_left(512, 0.0, 1.0, 2.0, math.inf)
+
+
+def test_the_more_is_computed_in_a_step_the_more_is_saved_with_it() -> None:
+    system = System.from_strings({f"x{k}": f"sin(x{(k + 1) % 8})*x{k}" for k in range(8)})
+    even = COMPILE * work_of(system, 1e-12) / STEP  # where steps without any operations would just pay
+    assert even > LEAST_STEPS and series_pay(system, 1e-12, even, math.inf)

@@ -8,10 +8,13 @@ import sympy as sp
 
 from numerics.compiled import stretch
 from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.crossings import rate_of
+from numerics.compiled.records import Problem, RunState, new_step
 from numerics.flows.integrate import integrate
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys import System
 from odesys.errors import IntegrationError, ParameterError
+from odesys.jit.loops import Array
 
 x, y, v, t, k = sp.symbols("x y v t k")
 JUMP = System.from_equations({x: 2 - sp.Heaviside(x - 1)})
@@ -145,3 +148,23 @@ def test_starts_by_name_and_of_other_types() -> None:
         assert flow.run(start, (0.0, 1.0), {"k": 1}).end_state == pytest.approx(expected, abs=1e-8)
     assert flow.batch({"x": 1, "y": 0}, (0.0, 1.0), [{"k": 1}])[0] == pytest.approx(expected, abs=1e-8)
     assert flow.final([1.0, 0.0], (2.0, 2.0), {"k": 1}).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("speed", [-1.0, 0.0, 2.0])
+def test_the_rate_of_a_watched_value_has_its_own_motion_and_costs_one_call(speed: float) -> None:
+    """Along x' = 3 the value x - speed t moves by 3 - speed."""
+    calls: list[float] = []
+
+    def field(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        calls.append(t)
+        out[0] = 3.0
+
+    def watch(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        out[0] = x[0] - speed * t
+
+    one, step = np.ones(1), new_step(1, 1)
+    problem = Problem(field, field, watch, 1, 1, 1, one, one, one, one, np.ones(3), 9.0, 1e-9, one, 9, 9)
+    state = RunState(0.0, 0.5, np.zeros(1), one, one, one)
+    step.h, step.t_new, step.new[0] = 0.5, 0.5, 1.5
+    assert rate_of(problem, state, step, 0) == pytest.approx(3.0 - speed, abs=1e-8)
+    assert state.fields == len(calls) == 1

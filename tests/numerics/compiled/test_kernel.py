@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from numerics.compiled import kernel
-from numerics.compiled.records import BUFFER_FULL, END, EVENT, KNOT_SIZE, POWERS, Log, Problem, RunState, new_step
+from numerics.compiled.records import (
+    BUFFER_FULL,
+    END,
+    EVENT,
+    IMPLICIT,
+    KNOT_SIZE,
+    POWERS,
+    Log,
+    Problem,
+    RunState,
+    new_step,
+)
 from odesys.jit.loops import Array
 
 NONE = np.empty(0)
@@ -16,6 +28,11 @@ NONE = np.empty(0)
 
 def decay(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
     out[0] = -p[0] * x[0]
+
+
+def decay_slopes(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+    """The Jacobian, and the change in time."""
+    out[0], out[1] = -p[0], 0.0
 
 
 def level(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
@@ -97,3 +114,24 @@ def test_room_for_what_happens_is_asked_for_before_a_step() -> None:
     asked = problem(1.0, events=1)
     assert kernel.full(asked, log(0, places=kernel.most_happenings(1)))
     assert not kernel.full(asked, log(0, places=kernel.most_happenings(1) + 1))
+
+
+def test_implicit_steps_go_to_the_end_as_well() -> None:
+    asked, state = replace(problem(2.0), slopes=decay_slopes, rtol=1e-7), start()
+    state.method = IMPLICIT
+    kernel.run(asked, state, new_step(1, 0, IMPLICIT), log(0))
+    assert state.status == END and state.t == 2.0 and state.x[0] == pytest.approx(math.exp(-2.0), rel=1e-6)
+    assert state.jacobians == state.steps > 1
+
+
+def test_calls_of_the_field_and_states_visited_are_counted() -> None:
+    """Each call is at a state of its own: stages, and the point that the first step is guessed with."""
+    calls: list[float] = []
+
+    def counted(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        calls.append(t)
+        decay(t, x, p, g, out)
+
+    state = start()
+    kernel.run(replace(problem(2.0), field=counted), state, new_step(1, 0), log(0))
+    assert state.fields == state.visited == len(calls) > 12

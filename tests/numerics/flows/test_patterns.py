@@ -63,3 +63,10 @@ def test_too_many_products_get_a_sentence(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(IntegrationError, match=r"2 surfaces meet .* at most 1 such surfaces"):
         table(PRODUCT).velocity(np.full(2, 0.5))
     table(AFFINE).velocity(np.full(2, 0.5))  # affine gates have no limit
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_no_gate_and_one_gate_enter_affinely(count: int) -> None:
+    """A field is the mean of its two corners along one gate, whatever product the gate is in."""
+    made = PatternTable(Switching(PRODUCT.compile()), 0.7, np.zeros(3), np.array([0.0, 1.0]), np.arange(count))
+    assert made.affine

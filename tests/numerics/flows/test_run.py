@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from numerics.flows.integrate import integrate
 from numerics.flows.run import METHODS, Run
 from numerics.flows.trajectory import StopWhen
 from odesys.errors import IntegrationError
@@ -69,3 +70,17 @@ def test_a_slide_is_followed_along_its_surface() -> None:
     run = make(sliding(), [1.0, 0.0], 3.0)
     assert run.run(report) == "end" and run.x == pytest.approx([0.0, 3.0], abs=1e-12)
     assert [(e.kind, e.time, e.detail["end"]) for e in run.log.events] == [("slide", pytest.approx(1.0), 3.0)]
+
+
+@pytest.mark.parametrize("backend", ["reference", "auto"])
+def test_progress_is_the_part_of_the_time_that_is_done(backend: str) -> None:
+    seen: list[float] = []
+    integrate(oscillator(), [1.0, 0.0], (10.0, 14.0), backend=backend, progress=lambda label, done: seen.append(done))
+    assert seen == sorted(seen) and 0.0 < seen[0] <= seen[-1] == 1.0
+
+
+def test_the_side_that_a_start_on_a_surface_leaves_to_is_no_switch() -> None:
+    """x = t^2 / 2 starts on the surface with no speed, and its gate is open from then on."""
+    system = System.from_strings({"x": "v", "y": "heaviside(x)", "v": "1"})
+    run = make(system, [0.0, 0.0, 0.0], 4.0, limits={**LIMITS, "max_switches": 0})
+    assert run.run(report) == "end" and run.log.events == [] and run.x == pytest.approx([8.0, 4.0, 4.0], abs=1e-9)

@@ -359,3 +359,9 @@ def test_without_pandas_the_table_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(OdesysError, match="needs pandas"):
         run.to_dataframe()
+
+
+@pytest.mark.parametrize("backend", ["reference", "compiled"])
+def test_an_event_named_after_a_state_is_where_the_state_has_the_level(backend: str) -> None:
+    run = integrate(OSCILLATOR, [1, 0], (0, 3), {"k": 4}, events=[StopWhen("half", "x", level=0.5)], backend=backend)
+    assert run.stop == "event:half" and run.end_time == pytest.approx(math.pi / 6, abs=1e-8)

@@ -113,3 +113,10 @@ def test_the_loss_is_shown_first_and_formulas_have_their_font(tmp_path: Path) ->
     assert titles == ["loss", "states", "observables"]
     text = page(system, tmp_path / "own.html", t_end=1.0).read_text(encoding="utf-8")
     assert "data:font/woff2;base64," in text and "font-src data:" in text
+
+
+def test_sliders_of_positive_values_are_logarithmic_and_others_reach_zero() -> None:
+    system = System.from_strings({"x": "-r*x", "y": "r*x"})
+    found = {s.name: s for s in system_explorer(system, [2.0, 0.0], 10.0, {"r": 0.5}).sliders}
+    assert {name: slider.log for name, slider in found.items()} == {"r": True, "x_0": True, "y_0": False, "t_end": True}
+    assert found["r"].low == 0.05 and found["r"].high == 5.0 and found["y_0"].low < 0 < found["y_0"].high

@@ -73,17 +73,29 @@ class Cluster:
         return Future(rows, any(point["x"] == self.deadly for point in points))
 
 
-def test_points_of_a_lost_batch_are_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = Cluster(deadly=77)
+def rows_of(cluster: Cluster, count: int, monkeypatch: pytest.MonkeyPatch) -> dict[int, PointResult]:
+    """What a sweep of some points on such a cluster gives."""
     fake = types.SimpleNamespace(Client=None, KilledWorker=Killed, wait=None)
     monkeypatch.setitem(sys.modules, "distributed", fake)
     monkeypatch.setattr(on_dask, "_dask_client", lambda connect, address: cluster)
     monkeypatch.setattr(on_dask, "_first_done", lambda client, wait, futures: futures[:1])
     monkeypatch.setattr(on_dask, "program_digest", lambda paper: "here")
     plan = Plan("paper", "paper", "protocol", {}, ())
-    todo = [(k, {"x": k}) for k in range(400)]
-    rows = dict(on_dask.on_dask(plan, todo, "somewhere"))
-    assert sorted(rows) == list(range(400))
+    rows = dict(on_dask.on_dask(plan, [(k, {"x": k}) for k in range(count)], "somewhere"))
+    assert sorted(rows) == list(range(count))
+    return rows
+
+
+def test_points_of_a_lost_batch_are_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(deadly=77)
+    rows = rows_of(cluster, 400, monkeypatch)
     assert [k for k, row in rows.items() if row.error] == [77] and rows[77].error == LOST_PROCESS
     assert all(row.result == {"x": k} for k, row in rows.items() if k != 77)
     assert max(cluster.sent) > 10 and len(cluster.sent) < 200
+
+
+def test_of_two_points_that_are_lost_together_one_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_dask, "batch_size", lambda left, seconds, threads: 2)
+    cluster = Cluster(deadly=3)
+    rows = rows_of(cluster, 6, monkeypatch)
+    assert cluster.sent == [2, 2, 2, 1, 1] and [k for k, row in rows.items() if row.error] == [3]

@@ -199,6 +199,10 @@ def test_grids(swept: Path) -> None:
     assert sweep.read_axis("x=log:1e-3:0.2:20", paper).values[::19] == (1e-3, 0.2)
     assert sweep.read_axis("x=lin:5:1:3", paper).values == (5.0, 3.0, 1.0)
     assert sweep.read_axis("x=log:4:4:1", paper).values == (4.0,)
+    assert sweep.read_axis("x=lin:1.00000000000001:2.00000000000003:2", paper).values == (
+        1.00000000000001,
+        2.00000000000003,
+    )  # the ends as they are written
     assert sweep.read_axis("y=log:1:10:20", paper).values == tuple(range(1, 11))
     assert sweep.read_axis("y = 3, 1", paper).values == (3, 1)
     with pytest.raises(OdesysError, match="p has no protocols"):

@@ -212,6 +212,15 @@ def test_a_box_too_wide_for_a_function_is_refused_by_a_validated_run(name: str) 
             assert series.prec == 4
 
 
+def test_the_gate_of_a_ball_across_zero_may_be_open_or_closed() -> None:
+    for low, high, values in ((1, 2, (1, 1)), (-2, -1, (0, 0)), (-1, 1, (0, 1))):
+        (gate,) = ball_evaluate([graph.step(X)], {"x": ball_around(low, high)}, 64)
+        assert gate.contains(flint.arb(values[0])) and gate.contains(flint.arb(values[1]))
+        assert gate.is_exact() == (values[0] == values[1]) and abs(gate) < 1.001
+    (unknown_side,) = ball_evaluate([graph.step(X)], {"x": flint.arb.nan()}, 64)
+    assert not unknown_side.is_finite()
+
+
 # ---- powers --------------------------------------------------------------------------------------------------------
 
 

@@ -46,6 +46,17 @@ def test_constants_stay_exact() -> None:
         _ = X / ZERO
 
 
+def test_roots_of_numbers_below_one_are_exact() -> None:
+    assert graph.sqrt(num(Fraction(1, 4))) is num(Fraction(1, 2))
+    assert graph.power(num(Fraction(8, 27)), Fraction(-2, 3)) is num(Fraction(9, 4))
+
+
+def test_a_symbolic_power_has_a_base_and_an_exponent() -> None:
+    assert graph.power_parts(X**Y) == (X, Y) and graph.power_parts(X ** (2 * Y)) == (X, 2 * Y)
+    assert repr(X**Y) == "Node(x**y)"
+    assert graph.power_parts(graph.exp(X)) is None and graph.power_parts(X) is None
+
+
 def test_floats_that_cancel_are_not_exact() -> None:
     assert X * 1e17 + X - X * 1e17 is not ZERO and X * 0.5 * 2 - X is not ZERO
     with pytest.raises(EquationError, match="must be finite"):
@@ -91,3 +102,13 @@ print(straight_line([node], {n: n for n in "xyz"}, ["out"], float_literal))
         for when, seed in (("first", "1"), ("later", "2"))
     }
     assert len(texts) == 1
+
+
+def test_a_sum_with_an_infinite_coefficient_is_left_as_it_is() -> None:
+    x, k = sym("x"), sym("k")
+    wild = graph.combine([(float("inf"), x), (float("-inf"), k)])
+    product = wild
+    for _ in range(40):
+        product = product**2
+    assert graph.symbols([product]) == {"x", "k"}
+    assert graph.symbols([wild * x, graph.step(wild)]) == {"x", "k"}

@@ -23,3 +23,9 @@ def test_time_is_no_state() -> None:
         System.from_equations({"x": sym("x")}, parameters=["t"])
     with pytest.raises(EquationError, match="Latin or Greek"):
         System.from_strings("人口' = -人口")
+
+
+def test_states_that_never_move_become_parameters() -> None:
+    frozen = System.from_strings("x' = -k*w*x, w' = 0, y' = x").freeze_still()
+    assert frozen.names == ("x", "y") and frozen.parameters == ("k", "w")
+    assert frozen.equations == {"x": -sym("k") * sym("w") * sym("x"), "y": sym("x")}

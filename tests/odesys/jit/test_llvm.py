@@ -95,3 +95,26 @@ def test_a_key_names_the_machine_and_what_compiles_for_it() -> None:
     marks = {llvm._machine(effort)[1] for effort in (llvm.STRAIGHT, llvm.LONG, llvm.LOOPS)}
     parts = (llvmlite.__version__, binding.llvm_version_info, binding.get_host_cpu_name())
     assert len(marks) == 3 and all(str(part) in mark for part in parts for mark in marks)
+
+
+@needs_llvm
+def test_code_that_was_used_last_is_kept_and_the_oldest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked: list[str] = []
+    link = llvm._linked
+    monkeypatch.setattr(llvm, "_linked", lambda code, public: linked.extend(public) or link(code, public))
+    monkeypatch.setattr(llvm, "_RECENT", type(llvm._RECENT)())
+    monkeypatch.setattr(llvm, "MOST_RECENT", 2)
+    texts = [FIELD.replace("@field", f"@kept_{k}") for k in "abc"]
+    for text in (*texts, texts[2], texts[1], texts[0]):
+        llvm.compiled(llvm.DECLARED + text)
+    assert linked == ["kept_a", "kept_b", "kept_c", "kept_a"]
+
+
+@needs_llvm
+def test_what_is_written_twice_is_computed_once_unless_the_code_is_long() -> None:
+    """Very much arithmetic is compiled as it is written, which is quick."""
+    again = "".join(f"  %s{k} = fmul double %t, %t\n" for k in range(40))
+    stored = "".join(f"  store volatile double %s{k}, ptr %out\n" for k in range(40))
+    text = f"define void @same(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {{\n{again}{stored}  ret void\n}}\n"
+    lines = {effort: len(llvm.instructions(text, effort).splitlines()) for effort in (llvm.STRAIGHT, llvm.LONG)}
+    assert lines[llvm.STRAIGHT] + 39 <= lines[llvm.LONG]

@@ -67,10 +67,17 @@ def test_number_of_orbits_does_not_depend_on_K(L: int, orbits: int) -> None:
     assert sum(orbit.count.limit() for orbit in limit) == 1 and all(len(o.others) == L - 2 for o in limit)
 
 
+def test_a_label_may_be_a_word_type() -> None:
+    family = Family(["c", "v"], [SampleTemplate(["c"], "v")])
+    assert {sample.label for sample in family.samples(2)} == {"v1", "v2"}
+
+
 def test_bad_families() -> None:
     good = SampleTemplate(["c", OtherGroups(["v"])], 1)
     with pytest.raises(DictionaryError, match="no word type 'x'"):
         Family(["c", "v"], [SampleTemplate(["x"], 1)])
+    with pytest.raises(DictionaryError, match="the label 'x' is no word type; the family has c, v, the"):
+        Family(["c", "v"], [SampleTemplate(["c"], "x")], shared=["the"])
     with pytest.raises(DictionaryError, match="the is shared by all groups"):
         Family(["c"], [SampleTemplate(["c", OtherGroups(["the"])], 1)], shared=["the"])
     with pytest.raises(DictionaryError, match="'c1' can not name a word type"):

@@ -25,8 +25,9 @@ def test_counts() -> None:
     assert falling(1, 3).at(3) == 0 and falling(1, 3).at(5) == 24
     assert (below(2) / below(1)).limit() == 1 and (1 * below(2) / pairs).limit() == 0
     assert str(2 * pairs / below(2)) == "2 K^1 (K - 1)^1 (K - 2)^-1"
-    with pytest.raises(ParameterError, match="grows without bound"):
-        pairs.limit()
+    for growing in (pairs, GROUPS, below(2)):
+        with pytest.raises(ParameterError, match="grows without bound"):
+            growing.limit()
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from odesys.papers.claims import ClaimBook, ClaimError
-from odesys.verdicts import Verdict, measured, proved, refuted
+from odesys.verdicts import Regime, Verdict, measured, proved, refuted
 
 
 def book() -> ClaimBook:
@@ -31,6 +33,19 @@ def test_book_runs_claims_and_mutants() -> None:
     assert [c.id for c in claims.select(level="quick")] == ["A.1"]
     assert [c.id for c in claims.select(["A.2"], "quick")] == ["A.2"]
     assert list(claims.proof_graph().edges) == [("A.1", "A.2")]
+
+
+def test_under_the_rule_what_says_nothing_else_was_seen_inside_the_hypotheses() -> None:
+    claims = ClaimBook("toy", laboratory=dict, rule=True)
+    fields: dict[str, Any] = {"where": "Lemma 1", "hypotheses": (), "parts": ("first", "second")}
+
+    @claims.claim("1", "two parts", kind="identity", statement="s", reading="r", **fields)
+    def both(lab: object) -> dict[str, Verdict]:
+        done = proved().proving("by hand")
+        return {"first": done, "second": done.inside("the experiments")}
+
+    parts = claims.run(claims["1"]).verdict.parts
+    assert parts["first"].regime == Regime() and parts["second"].regime == Regime(of="the experiments")
 
 
 def test_book_mistakes() -> None:

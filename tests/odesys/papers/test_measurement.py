@@ -54,6 +54,12 @@ def test_orders(exponent: float, claimed: float, kind: str, towards: str, answer
         assert powers(exponent, 1.0).order("m", claimed, kind, towards).as_stated == "undecided"
 
 
+def test_a_refuted_order_is_seen_at_the_end_of_the_path() -> None:
+    witness = powers(-0.5, 2.0).order("m", 1.0).witness
+    assert witness.point == {"m": 100.0}
+    assert witness.sentence.startswith("as m goes from 1 to 100 (all hypotheses hold) gap has the exponent -0.5")
+
+
 def test_a_wide_interval_decides_nothing() -> None:
     seen = powers(-0.5, 2.0, noise=0.8)
     assert seen.exponent("m").width > 0.2

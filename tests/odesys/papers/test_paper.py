@@ -90,6 +90,12 @@ def test_a_parameter_that_is_a_word_takes_the_words_it_knows() -> None:
         filling.read("odd")
 
 
+def test_a_text_is_read_as_a_number_of_its_kind() -> None:
+    assert Parameter("rate", 0.1, "speed", float).read("0.05") == 0.05
+    size = Parameter("K", 5, "size", int).read("7")
+    assert size == 7 and isinstance(size, int)
+
+
 @pytest.mark.parametrize("name", ["../evil", "a/b", "", ".hidden", "a\0b", "/etc", "a" * 300, "C:\\x"])
 def test_names_that_could_leave_a_folder_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match="can not name a paper"):

@@ -25,6 +25,10 @@ def test_weights_are_equal_or_given() -> None:
     assert Data(WORDS, [Sample(["a"], 1), Sample(["b"], 2)]).weights == (Fraction(1, 2),) * 2
 
 
+def test_weights_may_be_proportions() -> None:
+    assert Data.proportional(WORDS, [("a", 1, 2), ("b", -1, 1)]).weights == (Fraction(2, 3), Fraction(1, 3))
+
+
 def test_groups_by_length_keep_their_places() -> None:
     groups = Data(WORDS, [("a b", 1), ("c", 1), ("b -a", -1)]).groups()
     assert [g.places for g in groups] == [(1,), (0, 2)]
@@ -45,6 +49,7 @@ def targets(group: Group, rows: int, columns: int) -> np.ndarray:
 
 def test_targets_follow_the_output() -> None:
     assert targets(group(1, -1), 1, 1)[:, 0, 0].tolist() == [num(1), num(-1)]
+    assert targets(group([5]), 1, 1).tolist() == [[[num(5)]]]
     assert targets(group(2), 3, 1)[0].tolist() == [[num(0)], [num(0)], [num(1)]]
     assert targets(group([5, 6, 7]), 3, 1)[0, 2, 0] is num(7)
     assert targets(group([1, 0]), 2, 2)[0].tolist() == [[num(0), num(1)], [num(1), num(0)]]
@@ -84,6 +89,7 @@ def test_a_target_may_be_named() -> None:
         (lambda: Data(WORDS, [("d", 1)]), "not in the dictionary"),
         (lambda: Data(WORDS, [(([1, 2],), 1)]), "2 coordinates, but there are 3 words"),
         (lambda: Data(WORDS, ["a"]), "a pair"),
+        (lambda: targets(group([5, 6]), 1, 1), r"the entry \[5, 6\]; a number is needed"),
         (lambda: targets(group(3), 3, 1), "a class from 0 to 2"),
         (lambda: targets(group([1, 2]), 3, 1), "has 3 rows"),
         (lambda: targets(group([1, 2]), 1, 3), "has 3 columns"),

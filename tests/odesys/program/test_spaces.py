@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from odesys import OdesysError, Space, Units, Words
-from odesys.program.spaces import ONE_AXIS, Tokens, same_side, say_side
+from odesys.expr.graph import ONE, sym
+from odesys.program.spaces import ONE_AXIS, Groups, Tokens, same_side, say_side
 
 
 def test_words_are_compared_by_what_they_are() -> None:
@@ -25,6 +26,12 @@ def test_sides_that_correspond() -> None:
     assert not same_side(Space("m"), Units("m", 3)) and same_side(Units("a", 3), Units("b", 3))
     assert not same_side(Tokens((0, 1)), Tokens((1, 2))) and same_side(Tokens((2,)), ONE_AXIS)
     assert say_side(Units("y", 3)) == "3 y" and say_side(Tokens((1,))) == "1 token" and say_side(ONE_AXIS) == "1"
+
+
+def test_the_last_group_may_stand_for_several() -> None:
+    left = sym("K") - 2
+    assert Groups(2, 3, left).counts == (ONE, ONE, left)
+    assert Groups(2, 3).counts is None
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,9 @@ def test_a_gate_is_not_given_a_value_that_its_argument_contradicts() -> None:
     made = theory(["t"], [same(gate * Y, Y, values=((gate, ONE), (X, ZERO)))])
     assert made.statements == 0
     assert "contradicts" in made.left_out[0]
+
+
+@needs_coq
+def test_signs_that_cancel_in_a_product_are_algebra_and_no_definition(tmp_path: Path) -> None:
+    field = Z * graph.exp(X * Y)
+    assert said([same(field, -field, values=((X, -X), (Y, -Y), (Z, -Z)))], tmp_path).ok

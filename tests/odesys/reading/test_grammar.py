@@ -102,3 +102,9 @@ def test_functions_of_a_file() -> None:
 def test_everything_else_is_refused_in_a_sentence(text: str, said: str) -> None:
     with pytest.raises(EquationError, match=said):
         Grammar().read(text)
+
+
+def test_a_long_text_is_shown_by_its_ends() -> None:
+    with pytest.raises(EquationError) as caught:
+        Grammar().read("x + y * " * 500 + "$")
+    assert len(str(caught.value)) < 200 and "the sign $ has no meaning" in str(caught.value)

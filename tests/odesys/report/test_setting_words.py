@@ -19,6 +19,12 @@ def test_many_samples_are_spread() -> None:
     assert [sample.name for sample in shown] == [f"s{10 * k}" for k in range(16)]
 
 
+def test_of_many_words_the_first_six_and_the_last_are_shown() -> None:
+    (formula,) = words_formulas(Dictionary([f"w{k}" for k in range(1, 31)]))
+    names = [rf"w_{{{k}}}" for k in range(1, 7)]
+    assert formula.tex == ",\\ ".join([*names, r"\dots", r"w_{30} \quad \text{orthonormal}"])
+
+
 def test_inner_products_are_written_where_there_are_any() -> None:
     assert "orthonormal" in words_formulas(Dictionary(["a", "b"]))[0].tex
     assert words_formulas(Dictionary(["a", "b"], [[2, 0], [0, 3]]))[1].tex == "2,\\ 3"

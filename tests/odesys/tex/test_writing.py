@@ -55,6 +55,8 @@ def test_plain_text_reads_back_as_the_same_value(node: Node) -> None:
         (X / (2 * Y), "x/(2*y)", r"\frac{x}{2y}"),
         (exp(X) * exp(-Y), "exp(x - y)", "e^{x - y}"),
         (sqrt(X), "sqrt(x)", r"\sqrt{x}"),
+        ((X - Y) / 2, "1/2*(x - y)", r"\frac{1}{2}(x - y)"),
+        (2.0 * X + 1.0 * Y, "2.0*x + y", "2x + y"),
         (num(Fraction(-3, 4)), "-3/4", r"-\frac{3}{4}"),
         (step(X - Y), "[x - y > 0]", r"\mathbb{1}[x - y>0]"),
         (power(X, Fraction(3)), "x^3", "x^{3}"),
@@ -71,6 +73,12 @@ def test_folded_lines_are_no_wider_than_asked_for_and_lose_nothing() -> None:
     lines = fold(text, 40.0)
     assert len(lines) > 2 and all(width(line) <= 40.0 for _, line in lines)
     assert "".join(line for _, line in lines) == flat(text) and BREAK in text
+
+
+def test_a_line_that_just_fits_is_not_folded() -> None:
+    text = TexWriter(ReadingOrder(["x", "y"]), NAMES).write(X * (K + 2 * Y - 3))
+    assert fold(text, width(flat(text))) == [(0, flat(text))]
+    assert len(fold(text, width(flat(text)) - 0.1)) == 2
 
 
 def test_widths_grow_with_what_is_printed() -> None:
