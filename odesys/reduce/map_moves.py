@@ -76,9 +76,8 @@ class MapMoves:
         elements = [ProgramSymmetry(words.pins, maps) for maps in self.moves]
         rng, names = np.random.default_rng(SEED), flow.layout.names
         state = rng.normal(size=len(names))
-        given = {
-            name: float(value) for name, value in zip(flow.system.parameters, rng.uniform(0.5, 1.5, 99), strict=False)
-        }
+        parameters = flow.system.parameters
+        given = dict(zip(parameters, rng.uniform(0.5, 1.5, len(parameters)).tolist(), strict=True))
         rows = [state]
         for element in elements:
             target, sign = element.on_paths(flow, flow.closure.read)

@@ -113,6 +113,15 @@ def test_none_where_there_is_none() -> None:
 
 
 def test_what_is_not_searched_says_so() -> None:
-    assert invariant_curves(System.from_strings({"x": "sin(x)"})).degree == 0
+    for text in ("sin(x)", "t*x"):
+        unsearched = invariant_curves(System.from_strings({"x": text}))
+        assert unsearched.degree == 0 and unsearched.curves == ()
     wide = System.from_strings({f"x{k}": f"x{k}*(1 - x{(k + 1) % 5})" for k in range(5)})
     assert invariant_curves(wide).degree == 0 and len(invariant_curves(wide).curves) == 5
+
+
+def test_an_integrating_factor_may_have_parameters_in_its_powers() -> None:
+    factor = integrating_factor(loud(), invariant_curves(loud()))
+    assert factor is not None
+    x, power = sp.Symbol("x"), -2 * sp.Symbol("F") - 1
+    assert sp.simplify(_plain(factor) - (1 - x) ** power) == 0

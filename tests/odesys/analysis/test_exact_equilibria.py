@@ -123,3 +123,8 @@ def test_a_divisor_that_becomes_a_parameter_is_a_condition() -> None:
 def test_numbers_of_any_size_have_factors(equations: str, count: int) -> None:
     found = equilibria(System.from_strings(equations))
     assert len(found) == count and found.complete
+
+
+def test_conditions_on_parameters_are_in_their_simplest_form() -> None:
+    (line,) = (f for f in System.from_strings(IN_SYMBOLS["competition"]).equilibria().special if hasattr(f, "free"))
+    assert {str(c) for c in line.condition} == {"Eq(a - 1, 0)", "Eq(b - 1, 0)"}

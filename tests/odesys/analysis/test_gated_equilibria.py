@@ -43,3 +43,9 @@ def test_a_continuous_field_needs_no_mixture() -> None:
 def test_a_map_takes_its_own_value_at_a_surface() -> None:
     found = equilibria(System.from_strings({"x": "x + sign(x)"}, kind="map"))
     assert [e.point["x"] for e in found] == [0] and found.complete and not found[0].slides
+
+
+def test_a_jump_is_looked_for_on_its_surface() -> None:
+    """The field jumps at x = 1/2, where both sides push to it, and rests at x = 2."""
+    found = equilibria(System.from_strings({"x": "(x - 2)*sign(2*x - 1)"}))
+    assert [(e.point["x"], e.slides) for e in found] == [(sp.Rational(1, 2), True), (2, False)] and found.complete

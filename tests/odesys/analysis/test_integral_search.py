@@ -69,3 +69,9 @@ def test_roots_of_numbers_hide_no_integral() -> None:
 
 def test_roots_of_parameters_hide_no_integral() -> None:
     assert same_up_to_factor(only(System.from_strings({"x": "sqrt(k)", "y": "sqrt(k)"}), 1), x - y)
+
+
+def test_an_integral_is_written_with_few_terms() -> None:
+    """A rotation about (1, 1, 2): the squares have three terms, their remainder after (x + y + 2 z)^2 has four."""
+    linear, squares = System.from_strings("x' = 2*y - z; y' = z - 2*x; z' = x - y").first_integrals(degree=2)
+    assert [str(to_sympy(i.node)) for i in (linear, squares)] == ["x + y + 2*z", "x**2 + y**2 + z**2"]

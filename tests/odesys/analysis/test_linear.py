@@ -47,6 +47,15 @@ def test_growth_spectrum() -> None:
     assert charpoly(B * GROWTH_MATRIX, T) == sp.factor(T * (T**2 - 2 * B**2))
 
 
+def test_roots_of_symbols_that_sympy_can_not_order_have_a_characteristic_polynomial() -> None:
+    c, d = sp.symbols("c d", real=True)
+    root = sp.sqrt(-c * (d + 1))
+    matrix = sp.Matrix([[root / c, 0], [2 * d + 1, 2 * root]])
+    with pytest.raises(TypeError):
+        matrix.charpoly()
+    assert sp.expand(charpoly(matrix, T) - (T - root / c) * (T - 2 * root)) == 0
+
+
 def test_the_rate_may_be_any_symbol() -> None:
     """No square root of b^2 appears, so nothing is assumed about b."""
     rate = sp.Symbol("b")

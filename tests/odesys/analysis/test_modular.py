@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from odesys.analysis.modular import NoPoint, kernel, primes, residue, residues, residues_somewhere
+from odesys.analysis.modular import NoPoint, kernel, primes, rational, residue, residues, residues_somewhere
 from odesys.expr import graph
 from odesys.expr.graph import sym
 
@@ -67,3 +67,8 @@ def test_roots_of_several_numbers_are_found_modulo_some_prime() -> None:
     root = graph.multiply(*(graph.sqrt(graph.num(n) + sym("x") - sym("x")) for n in (2, 3, 5, 7)))
     prime, (values,) = residues_somewhere([root], 3, 0)
     assert all(int(v) * int(v) % prime == 210 for v in values)
+
+
+def test_a_fraction_comes_back_from_its_residue() -> None:
+    for value in (Fraction(p, q) for p in range(-9, 10) for q in range(1, 10)):
+        assert rational(residue(value, PRIME), PRIME) == value

@@ -78,3 +78,15 @@ def test_parameters_are_not_eliminated() -> None:
     cases = parametric_zeros([a * x - b], 1)
     kinds = {(len(c.solved), tuple(map(str, c.equations))) for c in cases}
     assert (1, ()) in kinds and any(not solved and set(e) == {"a", "b"} for solved, e in kinds)
+
+
+def test_a_leading_coefficient_vanishes_or_does_not() -> None:
+    context = ring("x a b c")
+    x, a, b, c = context.gens()
+    for n in (2, 3):
+        p = a * x**n + b * x + c
+        cases = {
+            (tuple(map(str, case.nonzero)), tuple(sorted(map(str, case.equations))), len(case.solved))
+            for case in parametric_zeros([p], 1)
+        }
+        assert cases == {(("a",), (str(p),), 0), (("b",), ("a",), 1), ((), ("a", "b", "c"), 0)}

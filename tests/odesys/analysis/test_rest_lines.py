@@ -59,3 +59,13 @@ def test_a_field_that_divides_is_judged_where_it_has_a_value() -> None:
     r = "((x^2 + y^2)*(1 + (x^2 + y^2)^2))"
     found = findings(System.from_strings({"x": f"(x^2*(y - x) + y^5)/{r}", "y": f"y^2*(y - 2*x)/{r}"}))
     assert texts(found, "equilibria") == ["There is no equilibrium anywhere, where the field has a value"]
+
+
+def test_a_field_that_has_a_value_everywhere_needs_no_such_clause() -> None:
+    assert texts(findings(System.from_strings({"x": "x^2 + 1"})), "equilibria") == ["There is no equilibrium anywhere"]
+
+
+def test_the_type_of_the_linear_part_is_told_where_that_of_the_flow_differs() -> None:
+    same, other = (findings(System.from_strings({"x": "y", "y": y})) for y in ("-x - y", "-x - y^3"))
+    assert texts(same, "equilibria")[0] == "(x = 0, y = 0) is an equilibrium: focus, asymptotically stable"
+    assert "equilibrium: focus whose linear part is a centre, asymptotically" in texts(other, "equilibria")[0]

@@ -62,3 +62,8 @@ def test_products_are_searched_factor_by_factor() -> None:
 def test_a_zero_of_a_factor_where_another_has_no_value_is_left_open() -> None:
     found = System.from_strings({"x": "x^2*(exp(x) - 2)*log(x)", "y": "sin(x) - y"}).equilibria()
     assert not found.complete and all(float(e.point["x"]) > 0.5 for e in found) and len(found) == 2
+
+
+def test_a_zero_of_two_factors_is_one_point() -> None:
+    found = System.from_strings({"x": "x*sin(x)", "y": "sinh(y) + x"}).equilibria(box={"x": (-2, 2), "y": (-2, 2)})
+    assert found.complete and [dict(e.point) for e in found] == [{"x": 0, "y": 0}]

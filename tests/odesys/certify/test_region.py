@@ -58,3 +58,21 @@ def test_regions_intersect_tie_states_and_refuse() -> None:
         Region({"x": (1, 0)})
     with pytest.raises(EquationError, match="contradict"):
         Region({"x": (0, 1)}, [sp.Symbol("x") - 2]).vertices(["x"])
+
+
+def test_a_box_shrinks_to_what_the_conditions_leave() -> None:
+    x, y = graph.sym("x"), graph.sym("y")
+    unit = {"x": (0, 1), "y": (0, 1)}
+    above, below = Region(unit, [x + y - Fraction(3, 2)]), Region(unit, [Fraction(1, 2) - x - y])
+    assert above.shrink(above.box) == dict.fromkeys("xy", (Fraction(1, 2), 1))
+    assert below.shrink(below.box) == dict.fromkeys("xy", (0, Fraction(1, 2)))
+    assert below.shrink({"x": (Fraction(3, 4), Fraction(1))}) is None
+
+
+def test_the_way_to_a_point_inside_ends_there_and_to_one_outside_at_the_condition() -> None:
+    x, y = graph.sym("x"), graph.sym("y")
+    region = Region({"x": (0, 1), "y": (0, 1)}, [Fraction(1, 2) - x - y, 4 * x - y])
+    zero, inside, outside = ({"x": Fraction(n, 4), "y": Fraction(0)} for n in (0, 1, 3))
+    assert region.between(zero, inside) == inside and region.between(inside, inside) == inside
+    assert region.between(zero, outside) == {"x": Fraction(1, 2), "y": 0}
+    assert region.between(outside, zero) is None

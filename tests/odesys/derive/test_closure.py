@@ -78,3 +78,9 @@ def test_the_first_order_of_a_step_is_the_flow(trained: set[str]) -> None:
     flow, step = close(read, frozenset(trained)), close(read, frozenset(trained), exact_step=True)
     for path in flow.paths:
         assert flow.terms[path] == tuple(term for term in step.terms[path] if term.order == 1)
+
+
+def test_a_step_has_no_term_in_which_nothing_moves() -> None:
+    """Law: the terms are the change of a path, so what is frozen has none."""
+    frozen = close([SCORE], frozenset({"W_Q"}), exact_step=True)
+    assert frozen.terms[KEYS] == () and all(term.order > 0 for term in frozen.terms[SCORE])

@@ -74,3 +74,8 @@ def test_digits_of_a_ball() -> None:
 def test_functions_are_opaque_but_exact() -> None:
     assert equal({"exp": (exp(X) * exp(-X), X / X)}).as_stated == "holds"
     assert equal({"sin": (call("sin", X) ** 2 + call("cos", X) ** 2, X / X)}).evidence is Evidence.PROOF
+
+
+def test_an_event_that_was_never_seen_does_not_refute_that_it_never_happens() -> None:
+    assert frequency_at_most(0, 1000, 0.0).as_stated == "undecided"
+    assert frequency_at_most(1, 1000, 0.0).as_stated == "fails"

@@ -39,3 +39,9 @@ def test_exponentials_outside_of_a_softmax_are_refused() -> None:
         atoms(share * graph.exp(a))
     with pytest.raises(EquationError, match="not independent"):
         OpaqueSoftmax([softmax([a, b], 0) + softmax([a, b, a * b], 1)])
+
+
+def test_only_weights_over_two_tokens_are_independent() -> None:
+    a, b, c = (graph.sym(s) for s in "abc")
+    assert [str(s) for s in OpaqueSoftmax([softmax([a, b], 0)]).unit] == ["p1"]
+    assert OpaqueSoftmax([softmax([a, b, c], 0)]).unit == []

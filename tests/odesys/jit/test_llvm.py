@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -101,7 +102,12 @@ def test_a_key_names_the_machine_and_what_compiles_for_it() -> None:
 def test_code_that_was_used_last_is_kept_and_the_oldest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     linked: list[str] = []
     link = llvm._linked
-    monkeypatch.setattr(llvm, "_linked", lambda code, public: linked.extend(public) or link(code, public))
+
+    def noted(code: bytes, public: Sequence[str]) -> llvm.MachineCode:
+        linked.extend(public)
+        return link(code, public)
+
+    monkeypatch.setattr(llvm, "_linked", noted)
     monkeypatch.setattr(llvm, "_RECENT", type(llvm._RECENT)())
     monkeypatch.setattr(llvm, "MOST_RECENT", 2)
     texts = [FIELD.replace("@field", f"@kept_{k}") for k in "abc"]

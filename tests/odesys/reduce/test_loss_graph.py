@@ -9,7 +9,7 @@ from odesys.reduce.automorphism import automorphisms
 from odesys.reduce.loss_graph import LossGraph
 from odesys.reduce.signed_graph import SignedGraph
 
-x, y, z = sym("x"), sym("y"), sym("z")
+w, x, y, z = (sym(name) for name in "wxyz")
 
 
 def order(loss: graph.Node, *names: str) -> int:
@@ -37,6 +37,8 @@ def order(loss: graph.Node, *names: str) -> int:
         (graph.call("cos", x), "x", 2),
         (graph.relu(x), "x", 1),
         (x * y + y * z + z * x, "xyz", 12),  # exchanges, and all signs at once
+        (x**2 - y**2, "xy", 4),  # a square has no sign to change, so no exchange
+        ((x + 2 * y) * (3 * z + 6 * w), "xyzw", 4),  # exchange of the factors, whatever their sizes; both signs
         (sym("b") * x + y, "xy", 1),  # a parameter stays where it is
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odesys import Data, Words, gradient_flow, heavy_ball, logistic, maps, relu, softmax
+from odesys import Data, Words, gradient_flow, graph, heavy_ball, logistic, maps, relu, softmax, sym
 from odesys.reduce.map_moves import MapMoves
 from odesys.reduce.program_symmetry import ProgramSymmetry, is_program_symmetry
 
@@ -46,3 +46,10 @@ def test_velocities_go_along_and_shared_maps_have_no_sign() -> None:
     W = maps("W", WORDS, WORDS)
     tied = gradient_flow(lambda X: (X.T @ W @ X).sum() + (X.T @ W.T @ W @ X).sum(), SAMPLES, logistic)
     assert len(MapMoves.of(tied).moves) == 1
+
+
+def test_a_loss_may_have_many_parameters() -> None:
+    w, factor = maps("w", 1, WORDS), graph.add([sym(f"b{k}") for k in range(120)])
+    flow = gradient_flow(lambda X: factor * (w @ X[0]), SAMPLES, logistic)  # both labels of a: even in w
+    (found,) = MapMoves.of(flow).alike(ProgramSymmetry())
+    assert dict(found.maps) == {"w": ("w", -1)}

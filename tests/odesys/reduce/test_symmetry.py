@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
-from odesys import AttentionModel, Data, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow, graph
+from odesys import (
+    AttentionModel,
+    Data,
+    Dictionary,
+    Distribution,
+    Head,
+    Neurons,
+    Sample,
+    Value,
+    gradient_flow,
+    graph,
+    symmetry,
+)
 from odesys.errors import SymmetryError
 from odesys.model.paths import WORDS
 from odesys.reduce.program_symmetry import ProgramSymmetry, is_program_symmetry
@@ -239,3 +251,11 @@ def test_neuron_exchange_and_linear_sign_flip() -> None:
 
 
 # ---- slaving ---------------------------------------------------------------------------------------------------------
+
+
+def test_heads_are_exchanged_by_name() -> None:
+    flow = CASES["two linear heads"]
+    swap = symmetry(flow, {"a": "-a"}, heads={"p": "m", "m": "p"})
+    assert dict(swap.maps)["w.p"] == ("w.m", 1) and dict(swap.maps)["W_K.m"] == ("W_K.p", 1)
+    with pytest.raises(SymmetryError, match="there is no head 'q'; there are m, p"):
+        symmetry(flow, {}, heads={"q": "p"})
