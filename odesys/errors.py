@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .shortening import shortened
-
 LONG_WORD = 300  # letters; a path is shorter
 
 
@@ -29,7 +27,9 @@ class OdesysError(Exception):
     """
 
     def __init__(self, message: str, **objects: Any) -> None:
-        super().__init__(re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: shortened(word.group(), 60), message))
+        super().__init__(
+            re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: f"{word.group()[:30]}...{word.group()[-30:]}", message)
+        )
         self.objects = objects
         for name, value in objects.items():
             setattr(self, name, value)

@@ -64,8 +64,8 @@ def test_a_box_shrinks_to_what_the_conditions_leave() -> None:
     x, y = graph.sym("x"), graph.sym("y")
     unit = {"x": (0, 1), "y": (0, 1)}
     above, below = Region(unit, [x + y - Fraction(3, 2)]), Region(unit, [Fraction(1, 2) - x - y])
-    assert above.shrink(above.box) == dict.fromkeys("xy", (Fraction(1, 2), 1))
-    assert below.shrink(below.box) == dict.fromkeys("xy", (0, Fraction(1, 2)))
+    assert above.shrink(above.box) == dict.fromkeys("xy", (Fraction(1, 2), Fraction(1)))
+    assert below.shrink(below.box) == dict.fromkeys("xy", (Fraction(0), Fraction(1, 2)))
     assert below.shrink({"x": (Fraction(3, 4), Fraction(1))}) is None
 
 
