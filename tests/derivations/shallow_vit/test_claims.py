@@ -295,7 +295,7 @@ def test_one_slip_is_one_cause_and_the_main_theorems_say_whether_they_stand(outc
     assert causes["lost-eta"] >= {"Thm.1", "Prop.1", "Eq.34", "Eq.102-107", "Eq.195-197"}
     assert causes["sign-of-a"] == {"Lem.4", "Eq.31", "Eq.94-98"} and causes["lucky-gates-close"] == {"Lem.4"}
     assert causes["limits-of-sums"] >= {"Eq.51-53"} and causes["level-of-p"] == {"Eq.149-150"}
-    assert len(causes["one-over-sqrt-B"]) == 8 and len(causes) == 27
+    assert len(causes["one-over-sqrt-B"]) == 8 and len(causes) == 28
     assert causes["gap-in-the-mean"] == {"Thm.1", "Prop.1", "Eq.11", "Eq.74-77"}
     assert {id: outcomes[id].stands for id in ("Thm.1", "Prop.1", "Prop.2")} == dict.fromkeys(
         ("Thm.1", "Prop.1", "Prop.2"), "falls"
