@@ -32,6 +32,7 @@ StateAt = Callable[[float], np.ndarray]
 SAME_DIP = 1e-3  # of a part: a dip that two triples of readings show
 ROOT_TURNS = 10_000  # a root of higher order takes hundreds
 NOISE = 1e-13  # of the largest reading, which rounding may make
+LAST_DIGITS = 64 * EPS  # of sums with terms of about 1, where readings that move by chance take few values
 MOST_READINGS = 200_000  # of a step whose watched values are rough
 WEIGHTS = probe_weights()
 
@@ -147,6 +148,8 @@ class WatchedValues:
         every = np.vstack([values, known])
         size, largest = np.ptp(every, axis=0), np.abs(every).max(axis=0)
         far = (np.abs(every).min(axis=0) > 2 * size) | (size <= NOISE * largest + 64 * self.width)
+        steps = 1 + (np.diff(np.sort(every, axis=0), axis=0) > 0).sum(axis=0)
+        far |= (size <= LAST_DIGITS) & (2 * steps <= len(every))  # last digits of a sum that cancels
         wrong = np.abs(given - known).max(axis=0) > MISSED * size
         result: np.ndarray = self.moving & ~far & wrong
         return result

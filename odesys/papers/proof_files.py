@@ -97,12 +97,14 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
     if only:
         more = f" and {len(only) - 1} more" if len(only) > 1 else ""
         missing.append(f"{only[0]}{more} {RESIDUAL}")
+    other = [f"{name} ({part.evidence})" for name, part in verdict.parts.items() if part.evidence != Evidence.PROOF]
     name = file_name(claim.id)
     title = (
         f"{paper} {claim.id}: {claim.title}" + (f" [{claim.where}]" if claim.where else ""),
         f"as printed: {claim.statement}",
         f"read as: {claim.reading}" if claim.reading else "",
         f"not here, since both sides are one expression: {', '.join(same)}" if same else "",
+        f"not here, since their evidence is no proof: the parts {', '.join(other)}" if other else "",
     )
     if not stated and not argued:
         missing += [NOTHING] if same and not missing else []

@@ -33,6 +33,7 @@ def where_the_quotient_comes_from() -> str:
         "two_mixture: the quotient of the flow by the exchange of groups and of heads, 22 variables.",
         SETTING,
         "law_*: where path scalars are plus or minus an orbit variable, as in the arguments, so are their right-hand sides, "
-        "rate_* as in derivation_gradient.v: states that are symmetric stay so, and move by orbit_*.",
+        "rate_* as in derivation_gradient.v: at symmetric states the field is symmetric, and orbit_* gives it. That a path which "
+        "starts there stays there is uniqueness of solutions, which is not in this file.",
     )
     return quotient_file(title, dynamics.reduced())

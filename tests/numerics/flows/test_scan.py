@@ -20,3 +20,20 @@ def test_the_first_passage_is_found_or_has_been(values: tuple[float, float], wan
 
     watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
     assert watch._root(at, np.ones(1), np.array([0]), 0.0, 1.0) == pytest.approx(wanted)
+
+
+def test_last_digits_of_a_sum_that_cancels_are_not_read_ever_finer() -> None:
+    def state(t: float) -> np.ndarray:
+        x = 1e-16 * np.sin(1e4 * t)
+        return np.array([(1 + x) - 1])  # 0, but for rounding
+
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+    times, values = watch._samples(state, state, 0.0, 1.0)
+    assert times.size < 20 and 0 < np.abs(values).max() < 1e-15
+
+
+def test_small_waves_are_read_as_finely_as_large_ones() -> None:
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+    watch.side[:] = 1.0
+    found = watch.scan(lambda t: np.array([1e-17 * (0.5 + np.cos(40 * t))]), 0.0, 1.0)
+    assert found.kind == "switch" and found.time == pytest.approx(2 * np.pi / 3 / 40)

@@ -1,6 +1,7 @@
 From Odesys Require Import outputs.
 
-(* a probability of starts under which a start and its mirror image, with output weights of the other sign, are alike *)
+(* a probability of starts under which a start and its mirror image, with output weights of the other sign, are alike:
+   a measure of total 1 on all events of a finite or discrete space of starts; on others read it for the events that occur, all measurable *)
 Definition fair (start : Type) (mirror : start -> start) (P : (start -> Prop) -> R) : Prop :=
   P (fun _ => True) = 1 /\ (forall A B : start -> Prop, (forall s, A s -> B s) -> P A <= P B) /\
   (forall A B : start -> Prop, (forall s, ~ (A s /\ B s)) -> P (fun s => A s \/ B s) = P A + P B) /\
