@@ -240,6 +240,7 @@ from .sentences import say_number as say_number
 from .sentences import say_point as say_point
 from .sentences import say_witness as say_witness
 from .terminal import Progress as Progress
+from .terminal import paced as paced
 from .terminal import progress_bar as progress_bar
 from .terminal import silent as silent
 from .tex.indexed import indexed_lines as indexed_lines

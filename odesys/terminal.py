@@ -57,6 +57,39 @@ def silent(step: str, fraction: float) -> None:
     """
 
 
+def paced(progress: Progress, seconds: float = 0.5) -> Progress:
+    """Progress that may be told of every step of a loop, quick or slow, and passes on what comes `seconds` later.
+
+    Parameters
+    ----------
+    progress : Progress
+        What is told.
+    seconds : float, optional
+        The least time between two calls.
+
+    Returns
+    -------
+    Progress
+        A function of a step's name and the fraction that is done.
+
+    Examples
+    --------
+    >>> from odesys import paced
+    >>> told = paced(lambda step, fraction: print(step, fraction), seconds=0)
+    >>> told("step 1", 0.5)
+    step 1 0.5
+    """
+    last = time.monotonic()
+
+    def tell(step: str, fraction: float) -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            last = time.monotonic()
+            progress(step, fraction)
+
+    return tell
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
     """A bar on stderr if that is a terminal, below the cell in a notebook, nothing otherwise.

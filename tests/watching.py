@@ -13,7 +13,8 @@ from unittest import mock
 from odesys import terminal
 
 STILL = 30  # seconds of processor time without progress; more is a hang
-CLOCK = 600.0  # seconds by the clock, for what sleeps; a busy machine needs room
+CLOCK = 600.0  # seconds by the clock without progress, for what sleeps; a busy machine needs room
+LONG = 60.0  # seconds by the clock after which what makes progress in other processes is interrupted
 
 
 class Hang(BaseException):
@@ -24,10 +25,11 @@ class Hang(BaseException):
 def watched(still: float = STILL, enough: float = math.inf) -> Iterator[None]:
     """Turn `still` seconds without progress into a Hang; what goes on after `enough` seconds is interrupted."""
     began = last = time.process_time()
+    first = lately = time.monotonic()
 
     def progress(step: str, fraction: float) -> None:
-        nonlocal last
-        last = time.process_time()
+        nonlocal last, lately
+        last, lately = time.process_time(), time.monotonic()
 
     def look(*_: object) -> None:
         now = time.process_time()
@@ -37,11 +39,15 @@ def watched(still: float = STILL, enough: float = math.inf) -> Iterator[None]:
             raise KeyboardInterrupt
 
     def stop(*_: object) -> None:
-        raise Hang(f"not done after {CLOCK:.0f} s by the clock")
+        now = time.monotonic()
+        if now - lately > CLOCK:
+            raise Hang(f"no progress for {CLOCK:.0f} s by the clock")
+        if now - first > LONG and lately > first and enough < math.inf:
+            raise KeyboardInterrupt
 
     before = [signal.signal(signal.SIGPROF, look), signal.signal(signal.SIGALRM, stop)]
     signal.setitimer(signal.ITIMER_PROF, 0.25, 0.25)
-    signal.setitimer(signal.ITIMER_REAL, CLOCK)
+    signal.setitimer(signal.ITIMER_REAL, 5.0, 5.0)
     try:
         with mock.patch.object(terminal, "silent", progress):
             yield

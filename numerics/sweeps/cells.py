@@ -13,7 +13,7 @@ import multiprocessing
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from odesys.jit.code_store import cache_folder, own_bytes, write_own
 from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, silent
 
+HEARTBEAT = 5.0  # seconds
 MISSING = object()
 ABANDONED = 30 * 86400.0  # seconds since the last cell of a task was kept
 
@@ -50,7 +51,7 @@ def run_cells(
     cells : Sequence[Any]
         What the function is called with, one by one.
     progress : Progress, optional
-        Told what is done, and the fraction of all.
+        Told what is done, and the fraction of all; every few seconds while processes work.
     workers : int, optional
         Number of processes; 1 stays in this one.
     store : Path, optional
@@ -92,8 +93,13 @@ def run_cells(
         if min(workers, len(left)) > 1:
             with process_pool(min(workers, len(left)), multiprocessing.get_start_method()) as pool:
                 futures = {pool.submit(function, cells[k]): k for k in left}
-                for future in as_completed(futures):
-                    keep(futures[future], future.result())
+                waiting = set(futures)
+                while waiting:
+                    done, waiting = wait(waiting, HEARTBEAT, FIRST_COMPLETED)
+                    for future in done:
+                        keep(futures[future], future.result())
+                    if not done:
+                        progress(label, len(known) / len(cells))
         else:
             for k in left:
                 keep(k, function(cells[k]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odesys.terminal import print_files, print_table, progress_bar, say, silent
+from odesys.terminal import paced, print_files, print_table, progress_bar, say, silent
 
 
 class Terminal(io.StringIO):
@@ -96,3 +96,13 @@ def test_marks_are_ascii_where_nothing_else_can_be_written(monkeypatch: pytest.M
     say("it fails", mark="fails")
     sys.stdout.flush()
     assert raw.getvalue() == b"x it fails\n"
+
+
+def test_a_quick_loop_tells_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 200))
+    monkeypatch.setattr("odesys.terminal.time.monotonic", lambda: next(clock))
+    seen: list[float] = []
+    tell = paced(lambda step, fraction: seen.append(fraction), seconds=10)
+    for number in range(40):
+        tell("steps", number / 40)
+    assert 3 <= len(seen) <= 5 and seen == sorted(seen)

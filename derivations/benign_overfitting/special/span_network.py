@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from odesys import IntegrationError, ParameterError, Progress, row_softmax, silent
+from odesys import IntegrationError, ParameterError, Progress, paced, row_softmax, silent
 
 from .. import setting
 from ..setting import Case
@@ -192,7 +192,7 @@ def descend(
         raise ParameterError(f"eta = {eta}, eps = {eps} and {steps} steps can not be used: all three are positive")
     state, rows, times = start(made), list[dict[str, float]](), list[int]()
     stages: dict[str, int | None] = {"T1": None, "T2": None, "T2_linear": None, "T3": None}
-    regime, number, loss = "neither", 0, np.inf
+    regime, number, loss, tell = "neither", 0, np.inf, paced(progress)
     while True:
         found = forces_of(state, made.places, made.y)
         loss = found.loss
@@ -213,8 +213,7 @@ def descend(
             break
         step(made, state, eta, found)
         number += 1
-        if number % 100 == 0:
-            progress("gradient descent", number / steps)
+        tell("gradient descent", number / steps)
     if loss <= eps:
         stages["T3"] = number
     table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from odesys import ManySamples, PathSpeeds, Progress, row_softmax, silent
+from odesys import ManySamples, PathSpeeds, Progress, paced, row_softmax, silent
 
 from .. import setting
 from ..setting import Case, CountedSteps, Features
@@ -215,7 +215,7 @@ def train(
     if state is None:
         state, ideal = start(case, np.random.default_rng(chosen))
     now, data = state.copy(), exact_data(case) if data is None else data
-    first, limit = now.copy(), case.steps if steps is None else steps
+    first, limit, tell = now.copy(), case.steps if steps is None else steps, paced(progress)
     full = case.B in (0, len(data.y))
     times: list[int] = []
     rows: list[dict[str, float]] = []
@@ -242,8 +242,7 @@ def train(
             made = forces(now, batch, case.margin, rules=rules)
         move(now, made, case.eta, bool(case.frozen), speeds, merged)
         number += 1
-        if number % 200 == 0:
-            progress("training", number / limit)
+        tell("training", number / limit)
     table = {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else {})}
     states, all_made = [s for s, _ in kept], [f for _, f in kept]
     return Run(case, data, first, now, number, fitted, np.array(times), table, ideal, states, all_made)

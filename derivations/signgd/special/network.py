@@ -29,6 +29,7 @@ from odesys import (
     Words,
     compiled_loops,
     logistic,
+    paced,
     row_softmax,
     silent,
 )
@@ -271,7 +272,7 @@ def train(
     signs of the gradient) and gives numbers or arrays to keep; `tests` are samples for a test loss at the same steps.
     """
     check_steps(optimiser.eta, steps, record)
-    active = data.active
+    active, tell = data.active, paced(progress)
     start = recursion.project(data, weights)
     x, pinned = np.ascontiguousarray(data.x[:, :, active]), data.pinned[:, active]
     moving, update = weights.columns(active), optimiser.update()
@@ -297,8 +298,7 @@ def train(
         if number < steps:
             for w, change in zip(moving.all(), changes, strict=True):
                 w += change
-        if number % 50 == 0:
-            progress(optimiser.label, number / steps)
+        tell(optimiser.label, number / steps)
     last = Weights(*(w.copy() for w in weights.all()))
     for whole, part in zip(last.all(), moving.all(), strict=True):
         whole[..., active] = part

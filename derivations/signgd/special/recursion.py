@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit
 
-from odesys import ParameterError, Progress, silent
+from odesys import ParameterError, Progress, paced, silent
 
 from ..setting import Case
 from . import array_step
@@ -317,14 +317,13 @@ def from_states(start: Start, times: Any, states: list[State], eta: float) -> Ru
 def descend(start: Start, eta: float, steps: int, record: int = 1, progress: Progress = silent) -> Run:
     """Sign descent on the reduced variables: `steps` steps of size eta, every `record`-th kept, and the last."""
     check_steps(eta, steps, record)
-    state, times, kept = start.state, [0], [start.state]
+    state, times, kept, tell = start.state, [0], [start.state], paced(progress)
     for number in range(1, steps + 1):
         state = step(state, start, eta)
         if number % record == 0 or number == steps:
             times.append(number)
             kept.append(state)
-        if number % 100 == 0:
-            progress("sign descent", number / steps)
+        tell("sign descent", number / steps)
     return from_states(start, times, kept, eta)
 
 

@@ -76,6 +76,7 @@ EXPECTED = {
     "Eq.128-132": ("holds", P),
     "Eq.132": ("fails", P),
     "Eq.144-147": ("fails", P),
+    "Beyond.components": ("holds", P),
     "Def.1": ("holds", P),
     "Asm.3": ("holds", P),
     "Def.3": ("holds", C),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +35,18 @@ def test_results_do_not_depend_on_the_number_of_processes() -> None:
     seen: list[float] = []
     assert run_cells(noisy_square, tasks) == run_cells(noisy_square, tasks, lambda what, done: seen.append(done), 2)
     assert seen == sorted(seen) and seen[-1] == 1.0
+
+
+def slow(number: int) -> int:
+    time.sleep(1.0)
+    return number
+
+
+def test_processes_that_work_long_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "HEARTBEAT", 0.1)
+    seen: list[float] = []
+    assert run_cells(slow, [1, 2], lambda what, done: seen.append(done), 2) == [1, 2]
+    assert seen.count(0.0) >= 3 and seen[-1] == 1.0
 
 
 def test_an_interrupted_task_goes_on_where_it_was(tmp_path: Path) -> None:
