@@ -37,3 +37,18 @@ def test_small_waves_are_read_as_finely_as_large_ones() -> None:
     watch.side[:] = 1.0
     found = watch.scan(lambda t: np.array([1e-17 * (0.5 + np.cos(40 * t))]), 0.0, 1.0)
     assert found.kind == "switch" and found.time == pytest.approx(2 * np.pi / 3 / 40)
+
+
+def test_a_dip_below_zero_between_two_readings_is_found_from_either_side() -> None:
+    for side in (1.0, -1.0):
+        watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+        watch.side[:], watch.own[:] = side, side
+        found = watch.scan(lambda t, side=side: np.array([side * ((t - 0.625) ** 2 - 1e-4)]), 0.0, 1.0)
+        assert found.kind == "switch" and found.time == pytest.approx(0.615)
+
+
+def test_a_step_that_is_read_more_finely_is_read_at_the_ends_of_its_parts() -> None:
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+    times = watch._finer(lambda t: np.array([t - 0.3]), 0.0, 1.0)
+    wanted = [1 / 12, 1 / 6, 1 / 4, 1 / 3, 5 / 12, 1 / 2]
+    assert np.abs(times[:, None] - wanted).min(axis=0).max() < 1e-12

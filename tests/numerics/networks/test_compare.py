@@ -9,9 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from numerics.networks.compare import WidthMeasure, over_widths
+from numerics.networks.compare import Comparison, WidthMeasure, over_widths
 from odesys.errors import ParameterError
 from odesys.papers.new import create
 
@@ -102,3 +103,9 @@ def test_a_comparison_made_from_what_it_measures() -> None:
     assert found.exponent.value == pytest.approx(-1) and compare.__doc__ == "Documented."
     with pytest.raises(ParameterError, match="too narrow"):
         compare([1], 3, {"x": 1.0})
+
+
+def test_rows_have_the_mean_its_interval_and_the_root_of_the_mean_square() -> None:
+    (row,) = Comparison("error", {}, (0, 1), {4: np.array([3.0, 4.0])}).rows()
+    assert row["rms"] == pytest.approx(12.5**0.5) and row["mean"] == 3.5
+    assert row["high"] - row["mean"] == pytest.approx(12.706 * 0.5, rel=1e-4)

@@ -67,3 +67,8 @@ def test_functions_and_floats() -> None:
 def test_a_result_can_be_written_into_an_array() -> None:
     a, b, place = Wide.of(np.array([1.0, 2.0])), Wide.of(np.array([3.0, 4.0])), Wide.of(np.zeros(2))
     assert np.add(a, b, out=place) is place and np.array_equal(place.floats(), [4.0, 6.0])
+
+
+def test_a_function_without_a_rule_is_refused() -> None:
+    with pytest.raises(TypeError, match="median"):
+        np.median(Wide.of(np.ones(3)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sympy import Rational
 
 from odesys import StopWhen, System, integrate
 from odesys.analysis.weak_focus import first_lyapunov
@@ -34,3 +35,9 @@ def test_a_centre_has_none_and_other_points_have_no_coefficient() -> None:
     assert first_lyapunov(System.from_strings({"x": "y", "y": "-x + x^2"}), ORIGIN) == 0
     assert first_lyapunov(System.from_strings({"x": "y", "y": "x"}), ORIGIN) is None
     assert first_lyapunov(System.from_strings({"x": "y", "y": "-x - y"}), ORIGIN) is None
+
+
+def test_the_coefficient_scales_with_the_cubic_terms_and_with_the_turn() -> None:
+    slow, fast = ({"x": f"-{w}*y - x*(x^2 + y^2)", "y": f"{w}*x - y*(x^2 + y^2)"} for w in (1, 3))
+    values = [first_lyapunov(System.from_strings(equations), ORIGIN) for equations in (slow, fast)]
+    assert values == [-4, Rational(-4, 3)]

@@ -286,3 +286,11 @@ def test_two_mixture_broken_twin_does_not_grow() -> None:
     bound = lower_linear_bound(stage_two(), BLOCK, GROWTH_MATRIX, region, flipped, tolerance=1e-1, boxes=150)
     assert bound.rate is None or bound.rate < 0
     assert bound.upper is not None and bound.upper < 0
+
+
+def test_a_bound_by_balls_keeps_its_certificate_where_that_is_asked_for() -> None:
+    region = {"x": (QUARTER, HALF)}
+    system = System.from_strings({"x": "x*exp(-x)"})
+    found = lower_linear_bound(system, ["x"], ONE, region, keep_boxes=True)
+    assert found.evidence == "certificate" and found.certificate is not None
+    assert lower_linear_bound(system, ["x"], ONE, region).certificate is None

@@ -691,3 +691,9 @@ def imports_of(tmp_path: Path, *words: str) -> set[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     return {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+
+
+def test_analyse_searches_the_box_that_it_is_given(odesys_command) -> None:
+    found = odesys_command("analyse", "-e", "x' = x^2 - 2", "--box", "x=0:2")
+    assert found.exit_code == 0 and "with x in [0, 2]" in found.output
+    assert "with x in [0, 2]" not in odesys_command("analyse", "-e", "x' = x^2 - 2").output

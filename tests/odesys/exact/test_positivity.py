@@ -34,6 +34,7 @@ C, D, n, b = sym("C"), sym("D"), sym("n"), sym("b")
         (b / n, "nonnegative"),
         (graph.sqrt(graph.num(2)) * (graph.exp(C) - graph.exp(-C)), "positive"),
         (graph.sqrt(graph.num(2)) - graph.exp(C), "unknown"),
+        (graph.sqrt(graph.num(Fraction(1, 2))) * n + b, "positive"),
     ],
 )
 def test_sign(node, expected) -> None:

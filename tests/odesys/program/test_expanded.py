@@ -10,7 +10,7 @@ import pytest
 
 from odesys import blocks, graph, num, sym
 from odesys.program import wick
-from odesys.program.expanded import mean
+from odesys.program.expanded import _overlaps, mean
 
 
 def quadrature(function: Any, number: int, nodes: int = 8) -> Any:
@@ -83,3 +83,8 @@ def test_what_has_no_normals_stays_as_it_is() -> None:
     x = blocks.constant([[sym("x"), 0], [0, sym("x")]])
     (zero,) = blocks.evaluate([mean(blocks.multiply(root, x), ["x"])], {"W": np.ones((2, 2))}, {})
     assert not zero.any()
+
+
+def test_parts_meet_where_both_may_differ_from_zero() -> None:
+    a, b = np.array([[True, False], [False, True]]), np.array([[True, False], [True, True], [False, False]])
+    assert _overlaps(a, b).tolist() == [[True, True, False], [False, True, False]]

@@ -85,3 +85,18 @@ def test_names_that_two_components_use() -> None:
 def test_what_can_not_be_is_refused_by_name(text: str, said: str) -> None:
     with pytest.raises(EquationError, match=said):
         system_from_cellml(text)
+
+
+def test_a_joined_variable_is_named_by_the_component_that_gives_it() -> None:
+    given = POINT.format("m", 'public_interface="out"')
+    giver = f'<component name="gate">{given}{MATH}<apply><eq/><ci>m</ci><cn>3</cn></apply></math></component>'
+    join = (
+        '<connection><map_components component_1="main" component_2="gate"/>'
+        '<map_variables variable_1="gain" variable_2="m"/></connection>'
+    )
+    inner = (
+        POINT.format("x", 'initial_value="1"') + '<variable name="gain" units="dimensionless" public_interface="in"/>'
+    )
+    rate = RATE.format("x", "<apply><times/><ci>gain</ci><ci>x</ci></apply>")
+    reading = system_from_cellml(model(inner, rate, giver + join))
+    assert reading.system.equations["x"] == Grammar().read("3*x") and "gain" not in reading.system.observables

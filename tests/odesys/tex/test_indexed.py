@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.indexed import IndexedSystem, Member, every_member
-from odesys.tex.indexed import indexed_latex, indexed_lines, indexed_mathml, indexed_text
+from odesys.tex.indexed import _product, indexed_latex, indexed_lines, indexed_mathml, indexed_text
 
 
 def system() -> IndexedSystem:
@@ -53,3 +53,7 @@ def test_what_is_said_beside_the_equations_is_in_every_form() -> None:
     ElementTree.fromstring(page)
     assert "<mtext>any </mtext><mrow><mi>&#x003C9;</mi></mrow><mtext> &amp; b</mtext>" in page
     assert "&#x027E8;" in page and "&#x02026;" in page
+
+
+def test_numbers_and_names_in_the_number_of_states() -> None:
+    assert _product("2*m_k + n") == r"2\,m_{k} + n"
