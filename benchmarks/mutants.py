@@ -262,8 +262,8 @@ def table(sample: Sequence[Mutant], record: Mapping[str, Any], seed: int, every:
         f"Of {every} mutants in {len(modules())} modules {len(sample)} are the sample; {len(tried)} were tried, "
         f"{len(tried) - len(survivors)} killed ({share:.1%}), {len(survivors)} survived, {equivalent} of them "
         f"equivalent or harmless, with the reason below. {left_out} were left out: their modules have no quick tests.",
-        f"Without those {(len(tried) - len(survivors)) / max(len(tried) - equivalent, 1):.1%} are killed. The quick tests "
-        "of the mirrored file and the examples in docstrings of the module were run.",
+        f"Without those {(len(tried) - len(survivors)) / max(len(tried) - equivalent, 1):.1%} are killed. Quick "
+        "tests of the mirrored file and the examples in docstrings of the module were run.",
         "",
         "| room | tried | survived |",
         "| --- | --- | --- |",
