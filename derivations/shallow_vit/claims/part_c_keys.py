@@ -292,7 +292,46 @@ def other_components(lab: Laboratory) -> Verdict:
     and the mean of |S_3|/(|S| - |S_1|) is 1/B. As s falls like one over the number of tokens, no constant will do for all B. There are no
     confusion tokens, so that the right side of (148) is 0.
     """
-    moved = _moves_of_query(lab)
+    wrong = _one_sample_alone(_moves_of_query(lab), "gamma_3'")
+    return wrong.correcting(
+        r"|\gamma_l'|\le C\tfrac1B\sum_n|K_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad K(t)=\tfrac1B\sum_nK_n",
+        _sample_by_sample(),
+        "K lost the index n that beta_1^n has in (132); where other values are at most a share c < 1 of the first and other logits are equal; "
+        "C depends on c and on the least A_1; as printed where |K_n| <= C K(t), as for equal fractions",
+    )
+
+
+@claim(
+    "Eq.164-165",
+    "Growth of other components of the key",
+    kind="inequality",
+    expect="fails",
+    uses=["X1"],
+    origin="proof",
+    where="Proof of Claim 2, Eqs. (164), (165)",
+    parts=["gamma and Q_e"],
+    hypotheses=(GROWS_MORE,),
+    fault="misprint",
+    cause="K-of-a-sample",
+    statement=r"|\gamma_l|\lesssim\tfrac1B\sum_nQ\tfrac{|S_l^n|}{|S^n|-|S_*^n|},\qquad|Q_e|\lesssim\tfrac1B\sum_nQ\tfrac{|S_\#^n|}{|S^n|-|S_*^n|}",
+    reading="as (146), (147): Q(t) is the coefficient of q_1 in (162), one for the batch, as printed; constants free of B and of counts",
+)
+def other_components_of_the_key(lab: Laboratory) -> Verdict:
+    """The key of pattern 1 moves by sum_k G_1k r_k, and the batch of Eq.144-147 has the same numbers.
+
+    A query of pattern 3 in the sample with one token of patterns 1 and 3 each gives 1/(1 + x) to pattern 1, that of pattern 1 gives x/(1 + x)
+    to it: A (1 - A) is one number, and so gamma_3 = r/B, as there.
+    """
+    return _one_sample_alone(_moves_of_key(lab), "gamma_3").correcting(
+        r"|\gamma_l|\le C\tfrac1B\sum_n|Q_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad Q(t)=\tfrac1B\sum_nQ_n",
+        _key_sample_by_sample(),
+        "Q lost the index n; where the same neurons meet both queries, other values are at most a share c < 1 of the first and features have one length; "
+        "C = (1 + c)/(1 - c) (1 + a x)^2/(a x), a the least |S_1|/|S| and x = e^{|q_1|^2}",
+    )
+
+
+def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict:
+    """Refuted by the batch in the text of Eq.144-147, if components move as stated."""
     own = equal(moved, positive=(*POSITIVE, "k1", "k2", "k3"))
 
     x, g, others, room = map(sym, ("x", "g", "b", "u"))  # x = e^{|q_1|^2}, b = B/2 - 1
@@ -306,23 +345,18 @@ def other_components(lab: Laboratory) -> Verdict:
     size = 2 * (1 + others)
     printed = graph.add(K) / size / size
     positive = ("x", "g", "b", "u")
-    above = always_positive({"gamma_3 - (B/2) right side": gamma[0] / size - size / 2 * printed}, positive=positive)
+    above = always_positive({"component - (B/2) right side": gamma[0] / size - size / 2 * printed}, positive=positive)
     point = {"x": math.e, "g": 1.0, "b": 49.0, "u": 0.0}
     left, right, least, batch = graph.evaluate([gamma[0] / size, printed, tokens, size], point, graph.FLOAT_FUNCTIONS)
     sentence = (
         f"B = {batch:.0f} at W_K = W_Q = 1, neurons that meet patterns 1 and 2 alone; half of the samples have label - and patterns 2 and 4; of "
         f"label + one has as many tokens of pattern 3 as of 1, the others {math.ceil(least)} of pattern 1 for each of pattern 4. "
-        f"|gamma_3'| is {left / right:.0f} times the right side, and at least B/2 times for every even B"
+        f"|{name}| is {left / right:.0f} times the right side, and at least B/2 times for every even B"
     )
     wrong = decided(not (own.as_stated == above.as_stated == HOLDS), Witness(sentence, {"B": int(batch), "alpha_c": 0}))
     wrong = wrong.stating({k: (l, "=", r) for k, (l, r) in moved.items()}, (*POSITIVE, "k1", "k2", "k3"))
-    wrong = wrong.stating({"gamma_3 and B/2 times its bound": (gamma[0] / size, ">", size / 2 * printed)}, positive)
-    return wrong.correcting(
-        r"|\gamma_l'|\le C\tfrac1B\sum_n|K_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad K(t)=\tfrac1B\sum_nK_n",
-        _sample_by_sample(),
-        "K lost the index n that beta_1^n has in (132); where other values are at most a share c < 1 of the first and other logits are equal; "
-        "C depends on c and on the least A_1; as printed where |K_n| <= C K(t), as for equal fractions",
-    )
+    wrong = wrong.stating({"component and B/2 times its bound": (gamma[0] / size, ">", size / 2 * printed)}, positive)
+    return wrong
 
 
 @claim(
@@ -330,11 +364,11 @@ def other_components(lab: Laboratory) -> Verdict:
     "Other components stay below the first",
     kind="inequality",
     uses=["X1"],
-    repairs=["Eq.144-147"],
+    repairs=["Eq.144-147", "Eq.164-165"],
     origin="ours",
     hypotheses=(GROWS_MORE,),
-    statement=r"K_n\ge0:\quad\textstyle\sum_{l\ge2}|\gamma_l'|\le C\,K(t),\qquad C=\frac{A_1+c(2-A_1)}{A_1(1-c)}\ \text{at the least }A_1",
-    reading="what (171) uses of (146), (147): other values at most a share c < 1 of the first, other logits equal, - samples without pattern 1",
+    statement=r"K_n,Q_n\ge0:\quad\textstyle\sum_{l\ge2}|\gamma_l'|\le\frac{A_1+c(2-A_1)}{A_1(1-c)}\,K(t),\qquad|\gamma_l|\le\frac{1+c}{1-c}\,\frac{(1+ax)^2}{ax}\,Q(t)",
+    reading="what (171) uses; least A_1 and a; other values at most a share c < 1 of the first, other logits equal, - samples without pattern 1",
 )
 def below_the_first(lab: Laboratory) -> Verdict:
     """The bound of one sample for all signs of the other components; then the sum over samples."""
@@ -342,9 +376,8 @@ def below_the_first(lab: Laboratory) -> Verdict:
     signs = [(a, b) for a in (1, -1) for b in (1, -1)]
     rows = {f"C G_11 - ({a} G_21 + {b} G_31)": constant * G[0] - a * G[1] - b * G[2] for a, b in signs}
     own = equal(_moves_of_query(lab), positive=(*POSITIVE, "k1", "k2", "k3"))
-    return (own & always_positive(rows, positive=PULLED, nonnegative=("u2", "u3"))).proving(
-        "gamma_l' is the mean of G_l1 over samples, K(t) that of G_11 = K_n; C falls as A_1 grows"
-    )
+    found = own & always_positive(rows, positive=PULLED, nonnegative=("u2", "u3")) & _key_sample_by_sample()
+    return found.proving("gamma_l' is the mean of G_l1 over samples, K(t) that of G_11 = K_n; C falls as A_1 grows")
 
 
 def _moves_of_query(lab: Laboratory) -> dict[str, tuple[Node, Node]]:
@@ -355,6 +388,21 @@ def _moves_of_query(lab: Laboratory) -> dict[str, tuple[Node, Node]]:
     drive = [graph.add(t.weight(0, i, 0, False) * graph.add(t.O[i] * t.V[:, j]) for i in range(2)) for j in range(3)]
     drive, share = (graph.substitute(nodes, alike) for nodes in (drive, [t.softmax(0, j, 0) for j in range(3)]))
     return {f"pattern {j + 1}": (rates[j], sym(f"k{j + 1}") * node) for j, node in enumerate(_pulled(share, drive))}
+
+
+def _moves_of_key(lab: Laboratory) -> dict[str, tuple[Node, Node]]:
+    """By pattern: the derived rate of the key of pattern 1 along a query, and the force of that query in one + sample."""
+    t = tables(lab.toy())
+    alike = _diagonal(t) | {sym("e1"): ZERO}
+    rates = before_margin(graph.substitute(list(lab.rates("K")[:, 0]), alike))
+    moved = {}
+    for k in range(3):
+        drive = [
+            graph.add(t.weight(0, i, k, False) * graph.add(t.O[i] * t.V[:, j]) for i in range(2)) for j in range(3)
+        ]
+        drive, share = (graph.substitute(nodes, alike) for nodes in (drive, [t.softmax(0, j, k) for j in range(3)]))
+        moved[f"pattern {k + 1}"] = rates[k], sym(f"r{k + 1}") * _pulled(share, drive)[0]
+    return moved
 
 
 PULLED = ("c1", "c2", "c3", "x", "g", "h")
@@ -383,6 +431,24 @@ def _sample_by_sample() -> Verdict:
     return found.proving(
         "the query of pattern 1 moves by sum_j A_j (g_j - mean) q_j along orthonormal keys",
         "g_1 - mean is at least (1 - A_1)(1 - c) g_1, and |g_l - mean| at most (A_1 + c (2 - A_1)) g_1; A_l/(1 - A_1) is |S_l|/(|S| - |S_1|)",
+    )
+
+
+def _key_sample_by_sample() -> Verdict:
+    """G_1l of a query of pattern l against G_11 |S_l|/(|S| - |S_1|), with |g_s| <= c g_1 for s other than 1, c = 1/(1 + h)."""
+    first, x, c = sym("g"), 1 + sym("y"), 1 / (1 + sym("h"))  # x = e^{|q_1|^2} > 1
+    counts = [sym(f"c{j + 1}") for j in range(3)]
+    total = graph.add(counts)
+    g = [first, *(first * c * (sym(f"u{l}") - 1) / (sym(f"u{l}") + 1) for l in (2, 3))]
+    forces = []
+    for query in (0, 1):
+        weights = [count * x if j == query else count for j, count in enumerate(counts)]
+        forces.append(counts[query] / total * _pulled([w / graph.add(weights) for w in weights], g)[0])
+    ax = counts[0] / total * x
+    bound = (1 + c) / (1 - c) * (1 + ax) ** 2 / ax * forces[0] * counts[1] / (counts[1] + counts[2])
+    rows = {"bound - G_12": bound - forces[1], "bound + G_12": bound + forces[1]}
+    return always_positive(rows, positive=("c1", "c2", "c3", "y", "g", "h"), nonnegative=("u2", "u3")).proving(
+        "the key of pattern 1 moves by sum_k G_1k r_k; |g_1 - mean| is at most (1 - A)(1 + c) g_1, and at least (1 - A)(1 - c) g_1"
     )
 
 

@@ -271,7 +271,7 @@ def product_of_factors(lab: Laboratory) -> dict[str, Verdict]:
     "Eq.171-172",
     "Logits after a step",
     kind="inequality",
-    uses=["Eq.141", "Eq.144-147"],
+    uses=["Eq.141", "Eq.144-147", "Eq.164-165"],
     insensitive=NUMBERS,
     origin="proof",
     where="Proof of Claim 2, Eq. (171)",
