@@ -13,7 +13,8 @@ import numpy as np
 
 from odesys import System, integrate, read_system
 
-LITERATURE = Path(__file__).parents[1] / "tests" / "literature"
+#: the literature gallery, and systems that are only timed
+PLACES = (Path(__file__).parents[1] / "tests" / "literature", Path(__file__).parent / "systems")
 REPEAT = 7
 ENOUGH = 2.0  # seconds of repetitions
 
@@ -39,7 +40,7 @@ def literature(
     name: str, end: float, values: Mapping[str, float], start: Mapping[str, float], method: str, rtol: float
 ) -> Task:
     """A system of the literature gallery, some of its numbers changed; `method` and `rtol` are of the reference."""
-    read = read_system(next(LITERATURE.glob(f"{name}.*")))
+    read = read_system(next(file for place in PLACES for file in place.glob(f"{name}.*")))
     numbers = {n: float(v) for n, v in read.values.items()} | dict(values)
     known = {n: float(v) for n, v in read.start.items()} | dict(start)
     first = np.array([known.get(n, 0.0) for n in read.system.names])

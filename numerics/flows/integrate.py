@@ -203,6 +203,7 @@ def integrate(
         }
         return integrate_backwards(integrate, system, x0, t_span, parameters, events, t_eval, **given)
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
+    method = {name.lower(): name for name in METHODS}.get(method.lower(), method)
     wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}

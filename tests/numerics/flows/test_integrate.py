@@ -555,3 +555,12 @@ def test_symbols_are_as_good_as_names() -> None:
 def test_text_as_an_event_is_refused_with_what_to_write() -> None:
     with pytest.raises(ParameterError, match=r'is no event; write StopWhen\("its name"'):
         integrate(System.from_strings({"x": "1"}), [0.0], (0.0, 1.0), events=["x - 1"])  # type: ignore[list-item]
+
+
+def test_names_of_methods_may_be_written_small() -> None:
+    x = System.from_strings({"x": "-x"})
+    assert (
+        integrate(x, [1.0], (0, 1), method="taylor").end_state == integrate(x, [1.0], (0, 1), method="Taylor").end_state
+    ).all()
+    with pytest.raises(ParameterError, match="'tailor' is not known; choose auto, DOP853, Taylor"):
+        integrate(x, [1.0], (0, 1), method="tailor")
