@@ -155,15 +155,12 @@ def main() -> str:
                 ratios[name, level] = taylor / theirs, min(taylor, dop853) / theirs
     if ratios:
         series, best = zip(*ratios.values(), strict=True)
-        lines.append(
-            f"At the errors {LEVELS[1]:g} and {LEVELS[2]:g} our Taylor series over heyoka: median {median(series):.2f}, largest "
-            f"{max(series):.2f}. The quicker of both methods of ours: median {median(best):.2f}, largest {max(best):.2f}."
-        )
-        slow = [
-            f"{name} at {level:g} ({a:.1f}; the other method {b:.1f})"
-            for (name, level), (a, b) in ratios.items()
-            if a > 2
-        ]
+        at = " and ".join(f"{level:g}" for level in LEVELS[1:])
+        told = f"median {median(series):.2f}, largest {max(series):.2f}"
+        lines.append(f"At the errors {at} our Taylor series over heyoka: {told}.")
+        lines.append(f"The quicker of both methods of ours: median {median(best):.2f}, largest {max(best):.2f}.")
+        above = {place: pair for place, pair in ratios.items() if pair[0] > 2}
+        slow = [f"{name} at {level:g} ({a:.1f}, the other method {b:.1f})" for (name, level), (a, b) in above.items()]
         lines.append(f"Series above twice heyoka: {', '.join(slow) or 'none'}.\n")
     return "\n".join(lines)
 
