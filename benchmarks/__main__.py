@@ -107,6 +107,8 @@ def page(results: dict[str, dict[str, Any]], skipped: dict[str, str], own: dict[
             error = "" if row["error"] is None else f"{row['error']:.1e}"
             times = f"{_time(row['seconds'])} | {units:.3g} | {_time(row['ready'])}"
             lines.append(f"| {work} | {name} | {row['size']} | {times} | {error} |")
+    used = ", ".join(f"{name} {result['memory']:.0f} MB" for name, result in results.items())
+    lines += ["", f"Memory, the most that the process of each peer had for all its rows: {used}."]
     lines += ["", "| ours | against | ratio | asked for |", "| --- | --- | --- | --- |"]
     for ours, peer, work, wanted in TARGETS:
         if "odesys" in results and peer in results:

@@ -14,6 +14,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before NumPy is loaded
 
 import json
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -344,8 +345,9 @@ def main(name: str) -> None:
     work, packages = PEERS[name]
     began = task.yardstick()
     rows = work()
-    unit = (began + task.yardstick()) / 2
-    print(json.dumps({"peer": name, "yardstick": unit, "rows": rows, "versions": {p: version(p) for p in packages}}))
+    unit, most = (began + task.yardstick()) / 2, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found = {"peer": name, "yardstick": unit, "rows": rows, "memory": most}
+    print(json.dumps(found | {"versions": {p: version(p) for p in packages}}))
 
 
 if __name__ == "__main__":
