@@ -167,8 +167,8 @@ def main() -> str:
             for (name, level), (a, b) in above.items()
         ]
         lines.append(
-            f"Series above twice heyoka: {', '.join(slow) or 'none'}. Operations are those of the coefficients of a step, in "
-            f"scalar code; {median(work.values()):.0f} is the median. `auto` takes DOP853 for runs as short as these.\n"
+            f"Series above twice heyoka: {', '.join(slow) or 'none'}. Operations are those of the coefficients of a step, "
+            f"in scalar code; {median(work.values()):.0f} is the median. `auto` takes DOP853 for runs as short as these.\n"
         )
     return "\n".join(lines)
 
