@@ -166,10 +166,11 @@ def main() -> str:
             f"{name} at {level:g} ({a:.1f}, the other method {b:.1f}; {work[name]:.0f} operations)"
             for (name, level), (a, b) in above.items()
         ]
-        lines.append(
-            f"Series above twice heyoka: {', '.join(slow) or 'none'}. Operations are those of the coefficients of a step, "
-            f"in scalar code; {median(work.values()):.0f} is the median. `auto` takes DOP853 for runs as short as these.\n"
-        )
+        lines += [
+            f"Series above twice heyoka: {', '.join(slow) or 'none'}.",
+            f"Operations are those of the coefficients of a step, in scalar code; the median is {median(work.values()):.0f}.",
+            "`auto` takes DOP853 for runs as short as these.\n",
+        ]
     return "\n".join(lines)
 
 
