@@ -168,7 +168,7 @@ def main() -> str:
         ]
         lines += [
             f"Series above twice heyoka: {', '.join(slow) or 'none'}.",
-            f"Operations are those of the coefficients of a step, in scalar code; the median is {median(work.values()):.0f}.",
+            f"Operations are those of a step's coefficients in scalar code, {median(work.values()):.0f} in the median.",
             "`auto` takes DOP853 for runs as short as these.\n",
         ]
     return "\n".join(lines)
