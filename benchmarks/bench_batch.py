@@ -6,8 +6,9 @@ prints the tables, and writes them to FILE if one is given. Starts are drawn aro
 systems and one percent for the flagship (two_mixture by its quotient, 22 states, from t = 2 to t = 140, gates held);
 the error is the largest of the end states of 16 of the runs against heyoka in long doubles, relative as in `bench_zoo`,
 absolute for the flagship. All solvers of a system are timed in turn, in one process; a time is the shortest of some.
-heyoka has as many lanes as it recommends, in its default and compact mode, and twice as many. Code is compiled before;
-times to compile, or to read what was compiled before, stand beside.
+heyoka has as many lanes as it recommends, in its default and compact mode, and twice as many; diffrax, where it is
+installed, its Dopri8 under vmap. Code is compiled before; times to compile, or to read what was compiled before, stand
+beside.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from numerics.compiled.compiled_flow import CompiledFlow
+from odesys.expr import graph
 
 from . import task
 from .bench_zoo import ZOO, equations, with_reference
@@ -113,6 +116,42 @@ def heyoka(batch: Batch, factor: int, compact: bool, tolerances: Sequence[float]
     return found
 
 
+def diffrax(batch: Batch, tolerances: Sequence[float]) -> list[Work]:
+    """diffrax's Dopri8 under vmap: all runs in one call, until the last one ends."""
+    if find_spec("diffrax") is None:
+        return []
+    import diffrax as dx
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    import jax.numpy as jnp
+
+    given = batch.given
+    nodes = graph.substitute(given.system.nodes, {graph.sym(k): graph.num(v) for k, v in given.values.items()})
+    functions = {name: getattr(jnp, name) for name in ("exp", "sin", "cos", "log", "tanh")}
+
+    def field(t: Any, y: Any, args: Any) -> Any:
+        states = dict(zip(given.system.names, y, strict=True))
+        return jnp.stack([jnp.asarray(rate) for rate in task.convert(nodes, states, functions)])
+
+    def end(start: Any, rtol: Any) -> Any:
+        control = dx.PIDController(rtol=rtol, atol=1e-3 * rtol)
+        term, solver, span = dx.ODETerm(field), dx.Dopri8(), (batch.begin, given.end)
+        return dx.diffeqsolve(term, solver, *span, None, start, stepsize_controller=control, max_steps=100_000).ys[-1]
+
+    all_ends, starts = jax.jit(jax.vmap(end, in_axes=(0, None))), jnp.asarray(batch.starts)
+    found = []
+    for rtol in tolerances:
+
+        def run(rtol: float = rtol) -> np.ndarray:
+            return np.asarray(jax.block_until_ready(all_ends(starts, rtol)))
+
+        began = time.process_time()
+        run()
+        found.append(Work("diffrax, vmap", run, time.process_time() - began))
+    return found
+
+
 def timed(batch: Batch, works: list[Work]) -> dict[str, tuple[list[tuple[float, float]], float]]:
     """Errors and seconds per run of each solver, and its longest time to get ready; all are timed in turn."""
     errors, best = [batch.error(work.run()) for work in works], [math.inf] * len(works)
@@ -135,7 +174,8 @@ def classic(name: str) -> tuple[Batch, list[Work]]:
     flow = CompiledFlow(batch.given.system)
     works = [w for m in ("Taylor", "DOP853") for w in ours(batch, m, TOLERANCES, f"odesys, {m}", flow)]
     works += heyoka(batch, 1, False, TOLERANCES, "heyoka") + heyoka(batch, 1, True, TOLERANCES, "heyoka, compact")
-    return batch, works + heyoka(batch, 2, False, TOLERANCES, "heyoka, twice the lanes")
+    works += heyoka(batch, 2, False, TOLERANCES, "heyoka, twice the lanes")
+    return batch, works + diffrax(batch, TOLERANCES)
 
 
 def flagship() -> tuple[Batch, list[Work]]:
