@@ -105,7 +105,7 @@ def heyoka(batch: Batch, factor: int, compact: bool, tolerances: Sequence[float]
 
         def run(made: Any = made) -> np.ndarray:
             ends = np.empty_like(starts)
-            for k in range(0, POINTS, lanes):
+            for k in [*range(0, POINTS - lanes, lanes), POINTS - lanes]:  # the last lanes are full, too
                 made.set_time(batch.begin)
                 made.state[:] = starts[k : k + lanes].T
                 made.propagate_until(given.end)
