@@ -220,7 +220,7 @@ def figure_8(folder: Path, progress: Progress = silent, size: Size = QUICK) -> l
             )
         axes[0].set(ylabel="test loss after 20 steps", ylim=(0, None))
         axes[0].legend(fontsize=8)
-        say_size(fig, size, replace(case, M=max(size.patterns)), size.removals, _removal_sizes(size.removal))
+        say_size(fig, size, case, size.removals, _removal_sizes(size.removal), patterns=size.patterns)
         return save_figure(fig, folder, f"8{size.suffix}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,10 +78,16 @@ FULL = Size(
 )
 
 
-def say_size(fig: Any, size: Size, case: Case, trials: int, *more: str) -> None:
+def say_size(fig: Any, size: Size, case: Case, trials: int, *more: str, patterns: Sequence[int] = ()) -> None:
     """Below a figure near the paper's size: how large it is, and what is not as printed."""
     if not size.suffix:
         return
-    numbers = {"M": case.M, "m": case.m, "m_a = m_b": case.m_a, r"\xi": f"{case.xi:.3g}", r"\eta": case.eta}
+    numbers = {
+        "M": ", ".join(str(M) for M in patterns or (case.M,)),
+        "m": case.m,
+        "m_a = m_b": case.m_a,
+        r"\xi": f"{case.xi:.3g}",
+        r"\eta": case.eta,
+    }
     said = ", ".join(f"${name} = {value}$" for name, value in numbers.items())
     fig.supxlabel("; ".join((said, *more, f"{trials} trials")), fontsize=8, color="0.35")

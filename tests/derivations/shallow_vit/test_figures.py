@@ -11,6 +11,7 @@ import pytest
 from derivations.shallow_vit import PAPER
 from derivations.shallow_vit.figures import attention, paper_figures, sizes
 from derivations.shallow_vit.special import bounds, sparsify, symmetric_runs, training_sweeps
+from odesys import new_figure
 from odesys.errors import ParameterError
 from odesys.terminal import silent
 
@@ -77,6 +78,9 @@ def test_figures_near_the_papers_size_say_how_large_they_are(tmp_path: Path, mon
         attention.figure_6(tmp_path, size=replace(size, **few))
     assert said[0] == "" and "$m = 40$" in said[1] and said[1].endswith("1 trials")
     assert list((tmp_path / "cache").rglob("*.json")), "runs of long figures are kept"
+    fig, _ = new_figure()
+    sizes.say_size(fig, sizes.FULL, sizes.FULL.removal, 3, patterns=(10, 15, 20))
+    assert fig.get_supxlabel().startswith("$M = 10, 15, 20$, "), "all numbers of patterns that are drawn"
 
 
 @pytest.mark.nightly
