@@ -26,6 +26,7 @@ from odesys.expr.graph import Node
 BIAS, OMEGA, START, END = 0.5, 0.1, 2.0, 140.0
 RTOL = 1e-11  # of Runge-Kutta peers; every end is checked to ACCURACY
 ACCURACY = 1e-10
+HEADS = ("p", "m")  # as names of states end
 
 
 @dataclass(frozen=True)
@@ -179,13 +180,12 @@ class Matrices:
         self.weights = xp.asarray(np.array([float(s.weight) for s in data.samples]))
         self.signs = xp.asarray(np.array([1.0, -1.0])[:, None])
         self.index = {leaf: np.vectorize(flow.system.names.index)(flow.matrices[leaf]) for leaf in flow.matrices}
-        self.labels_of_heads = [label for label in setting.model().head_labels]
         self.gates = xp.asarray((self.outputs(self.pack(start())) > 0).astype(float))
 
     def pack(self, x: np.ndarray) -> np.ndarray:
         """w, M, A, B of both heads in one vector of 104 numbers."""
         parts = [
-            np.array([x[self.index[f"{leaf}_{head}"]] for head in self.labels_of_heads]).ravel()
+            np.array([x[self.index[f"{leaf}_{head}"]] for head in HEADS]).ravel()
             for leaf in ("w", "KQ", "KK", "QQ")
         ]
         return np.concatenate(parts)
@@ -194,7 +194,7 @@ class Matrices:
         """The 80 states from the 104 numbers."""
         x = np.empty(len(dynamics.full_flow("simultaneous").system.names))
         for leaf, table in zip(("w", "KQ", "KK", "QQ"), self.split(np.asarray(z)), strict=True):
-            for head, values in zip(self.labels_of_heads, table, strict=True):
+            for head, values in zip(HEADS, table, strict=True):
                 x[self.index[f"{leaf}_{head}"]] = values.reshape(self.index[f"{leaf}_{head}"].shape)
         return x
 
@@ -247,10 +247,9 @@ class StageTwo:
         def table(leaf: str, values: dict[str, float]) -> np.ndarray:
             return np.vectorize(values.__getitem__)(names[np.vectorize(names.tolist().index)(flow.matrices[leaf])])
 
-        heads = setting.model().head_labels
         given = (
-            np.array([table(f"w_{h}", known).ravel() for h in heads]),
-            np.array([table(f"KQ_{h}", known) for h in heads]),
+            np.array([table(f"w_{h}", known).ravel() for h in HEADS]),
+            np.array([table(f"KQ_{h}", known) for h in HEADS]),
             table("KK_p", known),
             table("QQ_p", known),
         )

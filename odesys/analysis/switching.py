@@ -213,14 +213,12 @@ class Switching:
         self.parameters = dict(values)
         self.blocks = isinstance(compiled, CompiledBlocks)
         self.count = compiled.surface_count
-        nodes = () if self.blocks else compiled.system.surfaces
         # a surface that contains other gates is read with those held too; the others by the compiled code
-        self.nested = any(node.op == "step" for node in graph.topological(nodes))
-        self._held = node_function(compiled.system, nodes, self.parameters) if self.nested else None
-        moving = set() if self.blocks else {*compiled.system.moving, TIME}
-        self.movable = np.array([not graph.symbols([node]).isdisjoint(moving) for node in nodes], dtype=bool)
-        if self.blocks:
-            self.movable = np.ones(self.count, dtype=bool)
+        self.nested = not self.blocks and compiled.system.nested_surfaces
+        self._held = node_function(compiled.system, compiled.system.surfaces, self.parameters) if self.nested else None
+        self.movable = (
+            np.ones(self.count, dtype=bool) if self.blocks else np.array(compiled.system.moving_surfaces, bool)
+        )
         self._gradients: dict[int, tuple[np.ndarray, Callable[..., np.ndarray]]] = {}
 
     def field(self, t: float, x: np.ndarray, gates: np.ndarray) -> np.ndarray:

@@ -333,6 +333,17 @@ class System:
         """Switching surfaces: the arguments of all gates, each once."""
         return tuple(graph.surfaces(self.nodes))
 
+    @cached_property
+    def moving_surfaces(self) -> tuple[bool, ...]:
+        """Which of the surfaces can change: those in which the time or a state that moves occurs."""
+        moving = {*self.moving, TIME}
+        return tuple(not graph.symbols([node]).isdisjoint(moving) for node in self.surfaces)
+
+    @cached_property
+    def nested_surfaces(self) -> bool:
+        """True if a surface contains other gates."""
+        return any(node.op == "step" for node in graph.topological(self.surfaces))
+
     def on_path(self, *paths: str) -> tuple[str, ...]:
         """The states that belong to one of `paths`, such as the scores KQ; a system written by hand has none.
 
