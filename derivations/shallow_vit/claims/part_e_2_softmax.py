@@ -243,7 +243,7 @@ def step_of_the_gap() -> Verdict:
     insensitive=NUMBERS,
     where="Lemma 2, Claim 2, Eq. (45)",
     parts=["attention"],
-    hypotheses=(GROWTH,),
+    hypotheses=(GROWTH, HALF),
     statement=r"\mathrm{softmax}(t+1)\gtrsim\frac{e^{(1+K)Q^2-\epsilon Q}}{|S_1|e^{(1+K)Q^2-\epsilon Q}+|S|-|S_1|},\quad j\in S_*",
     reading="query of pattern 1, errors delta + tau up to 1/2; the constant depends on the errors times the length of the features",
 )
