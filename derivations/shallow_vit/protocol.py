@@ -62,6 +62,8 @@ MEANINGS = {  # of the rows of a simulation
     "kappa": "distance of two patterns",
     "tau": "largest distance of a token from its pattern, (5)",
     "loss": "mean training loss",
+    "changed": "share of gates on queries of the own class that the last step switched",
+    "moved": "distance of the value of pattern 1 from its start",
 }
 PLOT = load_later(f"{__package__}.figures", "plot_run")
 
@@ -150,11 +152,9 @@ def classes(parameters: Mapping[str, Any], progress: Progress = silent) -> Simul
 def _ignored(note: str, case: Case, *names: str) -> str:
     """The note, and which errors were asked for but do not enter the system."""
     asked = [name for name in names if getattr(case, name) > 0]
-    return "; ".join(
-        part
-        for part in (note, f"{', '.join(asked)} {'do' if asked[1:] else 'does'} not enter here" if asked else "")
-        if part
-    )
+    verb = "do" if asked[1:] else "does"
+    left = f"{', '.join(asked)} {verb} not enter here, but with --protocol tokens" if asked else ""
+    return "; ".join(part for part in (note, left) if part)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> float:

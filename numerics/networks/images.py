@@ -70,7 +70,8 @@ class Images:
 def load_images(path: Path, patch: int, classes: Sequence[str] = ()) -> Images:
     """Images of a folder with a folder per class, or of an .npz with `images` and `labels` (or x_train and y_train).
 
-    Nothing in the files is run: an .npz with objects is refused.
+    Colours, red, green and blue along the last axis, are averaged. Nothing in the files is run: an .npz with objects is
+    refused.
 
     Parameters
     ----------
@@ -133,9 +134,16 @@ def _arrays(path: Path) -> tuple[np.ndarray, np.ndarray]:
                 raise ParameterError(f"{path} has the arrays {', '.join(file)}, not images and labels")
     except (OSError, ValueError) as error:
         raise ParameterError(f"{path} can not be read as an .npz of numbers: {error}") from error
+    if classes.shape == (*pixels.shape[:1], 1):
+        classes = classes[:, 0]  # as Keras has the labels of CIFAR
     if classes.shape != pixels.shape[:1]:
         raise ParameterError(f"{path} has {len(pixels)} images and labels of shape {classes.shape}")
-    return pixels, classes
+    return (_grey(pixels) if pixels.ndim == 4 and pixels.shape[3] in (3, 4) else pixels), classes
+
+
+def _grey(pixels: np.ndarray) -> np.ndarray:
+    """The mean of the three colours on the last axis; what comes after them says how opaque a pixel is."""
+    return np.asarray(pixels[..., :3].mean(axis=-1))
 
 
 def _folder(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +156,7 @@ def _folder(path: Path) -> tuple[np.ndarray, np.ndarray]:
                 image = np.asarray(imread(file), dtype=float)
             except Exception as error:
                 raise ParameterError(f"{file} can not be read as an image: {error}") from error
-            pixels.append(image[..., :3].mean(axis=2) if image.ndim == 3 else image)
+            pixels.append(_grey(image) if image.ndim == 3 else image)
             labels.append(folder.name)
     sizes = {image.shape for image in pixels}
     if len(sizes) > 1:

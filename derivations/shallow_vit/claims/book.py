@@ -70,6 +70,16 @@ GROWTH = Hypothesis(
     r"K(t),Q(t)>0\text{ as in (49), (50): a step makes the features }q_1,r_1\text{ longer}",
     lambda p: 0.0,
 )
+#: by (169), (172) other keys may gain Q_f |q_1|^2 with Q_f <~ Q, of which no constant is printed
+APART = Hypothesis(
+    "others fall behind",
+    r"\text{the logit of pattern 1 grows by at least }K/2\text{ more than that of each other pattern (ours)}",
+    lambda p: 0.0,
+)
+#: delta < 1/2, and tau = O(1/M) is small for large M only; above 1/sqrt 2 tokens of one pattern can have a negative logit
+HALF = Hypothesis("errors up to a half", r"\delta+\tau\le\tfrac12\text{ (ours)}", lambda p: 0.5 - p["delta"] - p["tau"])
+#: tokens of one pattern have errors of their own, which K q_1 and K r_1 make larger: where few other tokens are left, one of them loses
+ONE_ERROR = Hypothesis("no token noise", r"\tau=0,\text{ or the mean over }j\in S_*\text{ (ours)}", lambda p: -p["tau"])
 TOY_NAME = re.compile("[OVKQ]_.*")
 ROUNDING = "rounding of floats"
 

@@ -18,6 +18,8 @@ TRIED = {
     "Eq.155-158": "(155) by proof; tried for (158): the factor beside the share of the queries is a covariance under attention summed over samples of both classes and over neurons, "
     "whose sign at the first steps is random",
     "Eq.149-150": "tried for p_n(t) >= p_n(0): the sign of G_11 is that of a sum over random neurons at the first steps, and both signs occur; later it is that of the output, in runs",
+    "Eq.47-48": "(47) by proof; tried for (48): attention on a confusion token rises where its logit grows by more than the mean under attention, which needs the forces of both classes late "
+    "in a run; they follow the 21 equations in numbers, so that the sign was counted over starts",
     "Eq.49-50": "tried: k(l) is a mean of G_11 over samples, whose sign at the first steps is random; for large t it follows the output, which was measured",
     "Eq.214": "tried: the mean direction of lucky neurons is exact (Eq.210-218), and among many neurons some are nearly orthogonal to V; that one of them disagrees with the sum at "
     "m = 1000 is a probability, which was counted over starts",

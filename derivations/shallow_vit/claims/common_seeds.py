@@ -123,6 +123,24 @@ def of_confused(lab: Laboratory, seed: int) -> dict[str, float]:
         return _keys(run) | _end(run) | {"attention gained": gain, "K late": float(late.mean(axis=0).max())}
 
 
+#: few label-relevant tokens and fewer confusion tokens
+FEW = replace(MAIN, m=600, xi=600**-0.5, alpha_s=0.1, alpha_c=0.02, eta=0.4)
+
+
+@computed_once
+def of_few(lab: Laboratory, seed: int) -> dict[str, float]:
+    """What label-relevant queries give to confusion tokens: its least growth at a step of the last quarter before a margin; growth of keys."""
+    run = lab.train(FEW, seed, every=1)
+    on = before_end(run)
+    end = len(on) - 1 if on.all() else int(np.argmin(on))
+    A = np.array([made.found.A for made in run.made[: end + 1]])
+    own = [(n, 0 if y > 0 else 1) for n, y in enumerate(run.data.y)]
+    late = slice(3 * end // 4, None)
+    with np.errstate(all="ignore"):
+        growth = np.array([np.diff(A[late, n, 1 - k, k]) for n, k in own])
+        return _keys(run) | {"least on confusion": float(growth.min())}
+
+
 def either_way(seen: Verdict) -> Verdict:
     """Signs of K at alpha_# = 0.4, which (8) allows: undecided, as they turn on how output weights are drawn.
 

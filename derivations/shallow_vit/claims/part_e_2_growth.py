@@ -24,7 +24,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import COQ, GROWTH, NUMBERS, PRINTED, THEOREM_1, b, c, claim, value
+from .book import COQ, GROWTH, HALF, NUMBERS, PRINTED, THEOREM_1, b, c, claim, value
 from .common_motion import STEPS, TIME, too_slow
 from .common_seeds import CONFUSED, either_way, in_every_run, of_confused
 from .part_e_2_softmax import n, w
@@ -277,7 +277,7 @@ def product_of_factors(lab: Laboratory) -> dict[str, Verdict]:
     where="Proof of Claim 2, Eq. (171)",
     source="damaged",
     parts=["logit", "gamma terms"],
-    hypotheses=(GROWTH,),
+    hypotheses=(GROWTH, HALF),
     statement=r"x_j^\top W_K^{(t+1)\top}W_Q^{(t+1)}x_l\gtrsim(1+K)(1+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|-\sqrt{\cdot}\sqrt{\cdot}\gtrsim(1+K+Q)\|q_1\|^2-(\delta+\tau)\|q_1\|,\ j,l\in S_1",
     reading="errors that shorten key and query, |q_1| at least 1; the hidden constant is 1 - delta - tau; (172) is not judged",
 )

@@ -25,8 +25,8 @@ CASE = Case(M=3, d=PATCH**2, m_a=PATCH**2, m_b=PATCH**2, L=(SIDE // PATCH) ** 2,
 
 def own_images(path: Path) -> Images:
     """Images of the user's own: CIFAR in its binary layout (birds and airplanes if there are), a folder, or an .npz."""
-    if path.is_dir() and any(path.glob("*.bin")):
-        return load_cifar(path, ("bird", "airplane"))
+    if path.is_dir() and (any(path.glob("*.bin")) or any(path.glob("data_batch_*"))):
+        return load_cifar(path, ("bird", "airplane"))  # of the pickled versions it says why it does not read them
     return load_images(path, PATCH)
 
 

@@ -120,7 +120,7 @@ EXPECTED = {
     "Eq.126-127": ("holds", P),
     "Eq.45": ("holds", P),
     "Eq.46": ("holds", P),
-    "Eq.47-48": ("holds", P),
+    "Eq.47-48": ("fails", M),
     "Eq.183-nuisance": ("fails", P),
     "Eq.174-middle": ("fails", C),
     "Eq.130": ("fails", P),
@@ -226,7 +226,7 @@ def test_most_statements_and_steps_are_proved_or_certified(outcomes) -> None:
     parts = [verdict.parts.values() or [verdict] for verdict in own]
     whole = sum(all(part.evidence != Evidence.MEASUREMENT for part in each) for each in parts)
     print(f"\n{strong} of {len(own)} statements and steps by proof or certificate, {whole} of them in all parts")
-    assert len(own) >= 72 and strong / len(own) > 0.9 and whole / len(own) > 0.75
+    assert len(own) >= 73 and strong / len(own) > 0.88 and whole / len(own) > 0.75
 
 
 @pytest.mark.slow
@@ -296,6 +296,7 @@ def test_one_slip_is_one_cause_and_the_main_theorems_say_whether_they_stand(outc
                 causes.setdefault(part.cause, set()).add(id)
     assert causes["lost-eta"] >= {"Thm.1", "Prop.1", "Eq.34", "Eq.102-107", "Eq.195-197"}
     assert causes["sign-of-a"] == {"Lem.4", "Eq.31", "Eq.94-98"} and causes["lucky-gates-close"] == {"Lem.4"}
+    assert causes["confusion-tokens"] == {"Prop.2", "Eq.47-48", "Eq.176-181", "Eq.183-nuisance"}
     assert causes["limits-of-sums"] >= {"Eq.51-53"} and causes["level-of-p"] == {"Eq.149-150"}
     assert len(causes["one-over-sqrt-B"]) == 8 and len(causes) == 28
     assert causes["gap-in-the-mean"] == {"Thm.1", "Prop.1", "Eq.11", "Eq.74-77"}
@@ -380,6 +381,68 @@ def test_what_tokens_receive_is_also_told_for_the_class_where_it_is_least() -> N
     found = received(seen(0.5, 0.5), seen(0.9, 0.6), data)
     assert found["label-relevant beyond confusion"] == pytest.approx(0.6)
     assert found["least label-relevant beyond confusion"] == pytest.approx(-0.4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "drive"), [((5.0, 4.9, 0.1), (1.0, 1.1, -4.0)), ((2.0, 1.0, 17.0), (1.0, 0.0, 0.0))]
+)
+def test_growing_keys_alone_do_not_decide_who_gains_attention(counts: Any, drive: Any) -> None:
+    """K > 0 twice: own tokens lose where another pattern keeps up; confusion tokens gain where nuisance ones lose."""
+    logits, fractions = np.array([1.0, 0.0, 0.0]), np.array(counts) / sum(counts)
+
+    def attention(at: np.ndarray) -> np.ndarray:
+        weights = fractions * np.exp(at)
+        return np.asarray(weights / weights.sum())
+
+    A = attention(logits)
+    G = A * (
+        np.array(drive) - A @ np.array(drive)
+    )  # forces of (125) on the query of pattern 1: it moves by sum_j G_j1 q_j, and the keys by G_j1 r_1
+    change = attention(logits + 2e-3 * G) - A
+    assert G[0] > 0 and change[1] > 0
+    assert (change[0] < 0) == (G[1] > G[0]), "the hypothesis that others fall behind is needed for (46)"
+
+
+def test_confusion_tokens_gain_attention_in_the_network_itself() -> None:
+    """(48) at the fractions of its claim, by steps on tokens: without the class-level code that the claim runs."""
+    few = Case(M=3, alpha_s=0.1, alpha_c=0.02, L=50, N=2, d=3, m=100, m_a=4, m_b=4, eta=0.4, steps=400)
+    seen: list[np.ndarray] = []
+
+    def observe(net: network.Network, data: network.Tokens, found: network.Pass) -> dict[str, float]:
+        A = np.asarray(found.A)  # sample, key, query
+        own = data.relevant
+        confusion = data.pattern == np.where(data.y > 0, 1, 0)[:, None]
+        seen.append(np.array([A[n][np.ix_(confusion[n], own[n])].mean() for n in range(len(data.y))]))
+        return {}
+
+    run = network.train(few, 0, observe=observe)
+    growth = np.diff(np.array(seen), axis=0)[len(seen) // 2 : -4]  # later one class has its margin
+    assert run.fitted and (growth > 0).all()
+
+
+def test_a_noisy_token_of_the_own_pattern_can_lose_attention_where_keys_grow() -> None:
+    """Why (46) is judged without token noise: 999 of 1000 tokens have pattern 1, one of them 0.1 away from it."""
+    noisy = np.array([1 - 0.1**2 / 2, np.sqrt(1 - (1 - 0.1**2 / 2) ** 2), 0.0])  # of unit length
+    tokens, query = np.array([[1.0, 0.0, 0.0], noisy, [0.0, 0.0, 1.0]]), np.array([1.0, 0.0, 0.0])
+    counts = np.array([998.0, 1.0, 1.0])
+    assert np.linalg.norm(noisy - tokens[0]) == pytest.approx(0.1)
+
+    def attention(K: float) -> np.ndarray:
+        weights = np.exp(
+            (tokens + K * tokens[:, :1] * tokens[0]) @ ((1 + K) * query)
+        )  # keys gain along q_1, the query grows
+        return np.asarray(weights / (counts @ weights))
+
+    change = attention(1e-3) - attention(0.0)
+    assert change[0] > 0 and change[1] < 0 and counts[:2] @ change[:2] > 0
+
+
+def test_tokens_of_one_pattern_can_have_a_negative_logit_where_errors_are_above_one_half() -> None:
+    """Why (171) is judged for delta + tau up to 1/2: key and query no longer than 1, within 0.8 of the feature e_1."""
+    key, query = np.array([0.45, 0.58]), np.array([0.45, -0.58])
+    for x in (key, query):
+        assert np.linalg.norm(x) <= 1 and np.linalg.norm(x - [1, 0]) <= 0.8
+    assert key @ query < 0 < 1 - 0.8
 
 
 def test_a_number_that_a_batch_of_copies_does_not_change_has_no_bound_that_falls_with_it() -> None:

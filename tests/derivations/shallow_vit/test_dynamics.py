@@ -89,8 +89,10 @@ def test_protocols_report_the_same_observables() -> None:
     for name, run in runs.items():
         assert run.final["F"] >= 1 - 1e-9 and set(observables.QUERIES) <= set(run.final), name
         assert set(observables.LOGITS) <= set(run.columns) and run.invariant_drift is not None
+        assert set(run.final) <= set(run.meanings), "every row says what it is"
     assert runs["symmetric"].invariant_drift < 1e-7
     assert runs["classes"].final["lucky_kept_signed"] == 1.0
     short = PAPER.protocols["tokens"]({**given, "steps": 3}, lambda what, done: None)
     assert "stopped after 3 steps" in short.note and not short.events
-    assert "sigma does not enter" in PAPER.protocols["symmetric"]({**given, "sigma": 0.1}, lambda what, done: None).note
+    with_error = PAPER.protocols["symmetric"]({**given, "sigma": 0.1}, lambda what, done: None)
+    assert "sigma does not enter here, but with --protocol tokens" in with_error.note

@@ -177,6 +177,10 @@ def test_images_are_tokens_and_a_background_misleads_until_it_is_removed(tmp_pat
     assert image_tokens.small(image_tokens.own_images(tmp_path).pixels).shape == (2, 12, 12)
     with pytest.raises(ParameterError, match="12 x 12 are needed"):
         image_tokens.small(np.ones((1, 8, 8)))
+    (tmp_path / "pickled").mkdir()
+    (tmp_path / "pickled" / "data_batch_1").write_bytes(b"")
+    with pytest.raises(ParameterError, match="take the binary ones"):
+        image_tokens.own_images(tmp_path / "pickled")
 
 
 def test_linear_growth_is_counted_from_the_values_at_the_start() -> None:

@@ -21,6 +21,19 @@ def test_wanted_classes_are_taken_where_both_are_there(tmp_path: Path) -> None:
         load_images(tmp_path / "digits.npz", 4)
 
 
+def test_colours_are_averaged_and_labels_may_be_a_column(tmp_path: Path) -> None:
+    """As Keras has CIFAR: images with three colours, labels of the shape (n, 1)."""
+    pixels = np.random.default_rng(0).random((4, 8, 8, 3))
+    np.savez(tmp_path / "colours.npz", x_train=pixels, y_train=np.array([[1], [3], [3], [1]]))
+    found = load_images(tmp_path / "colours.npz", 4)
+    grey = pixels.mean(axis=3)
+    np.testing.assert_allclose(found.pixels, grey / grey.max())
+    assert found.y.tolist() == [1, -1, -1, 1]
+    np.savez(tmp_path / "two.npz", images=pixels[..., :2], labels=np.array([1, 3, 3, 1]))
+    with pytest.raises(ParameterError, match="8 x 8 x 2 pixels"):
+        load_images(tmp_path / "two.npz", 4)
+
+
 def test_patches_are_squares_of_the_image_and_noise_stays_outside() -> None:
     rng = np.random.default_rng(0)
     pixels = rng.random((3, 28, 28))

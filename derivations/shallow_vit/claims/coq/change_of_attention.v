@@ -1,4 +1,5 @@
-(* odds that are off by a factor f between 1/(1 + R) and 1 + R, the same before and after the step; E_1 is e to what the gap of logits grows by, less 1 *)
+(* odds of own tokens against all others together, off by a factor f between 1/(1 + R) and 1 + R; a step makes them grow by 1 + E_1, a mean of e to what the
+   gaps of logits to single tokens grow by *)
 Theorem change_and_printed_bounds : forall b c w K E_1 R f, 0 < b -> 0 < c -> 0 < w -> 0 < K -> 0 < R -> K / 2 <= E_1 -> / (1 + R) <= f <= 1 + R ->
   printed_own b c w K E_1 <= 2 * (1 + R) * change_own b c (w * f) E_1 /\
   2 * (1 + R) * change_other b c (w * f) E_1 <= printed_other b c w K E_1.
