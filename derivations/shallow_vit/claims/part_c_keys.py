@@ -326,8 +326,11 @@ def other_components_of_the_key(lab: Laboratory) -> Verdict:
         r"|\gamma_l|\le C\tfrac1B\sum_n|Q_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad Q(t)=\tfrac1B\sum_nQ_n",
         _key_sample_by_sample(),
         "Q lost the index n; where the same neurons meet both queries, other values are at most a share c < 1 of the first and features have one length; "
-        "C = (1 + c)/(1 - c) (1 + a x)^2/(a x), a the least |S_1|/|S| and x = e^{|q_1|^2}",
+        "C = (1 + c)/(1 - c) (1 + x)^2/(a x), a the least |S_1|/|S| of a sample and x = e^{|q_1|^2}",
     )
+
+
+SUMS = "argues in words: from the forces of one sample and three patterns to a batch and M patterns"
 
 
 def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict:
@@ -356,7 +359,7 @@ def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict
     wrong = decided(not (own.as_stated == above.as_stated == HOLDS), Witness(sentence, {"B": int(batch), "alpha_c": 0}))
     wrong = wrong.stating({k: (l, "=", r) for k, (l, r) in moved.items()}, (*POSITIVE, "k1", "k2", "k3"))
     wrong = wrong.stating({"component and B/2 times its bound": (gamma[0] / size, ">", size / 2 * printed)}, positive)
-    return wrong
+    return wrong.arguing(SUMS)
 
 
 @claim(
@@ -367,17 +370,22 @@ def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict
     repairs=["Eq.144-147", "Eq.164-165"],
     origin="ours",
     hypotheses=(GROWS_MORE,),
-    statement=r"K_n,Q_n\ge0:\quad\textstyle\sum_{l\ge2}|\gamma_l'|\le\frac{A_1+c(2-A_1)}{A_1(1-c)}\,K(t),\qquad|\gamma_l|\le\frac{1+c}{1-c}\,\frac{(1+ax)^2}{ax}\,Q(t)",
+    statement=r"K_n,Q_n\ge0:\quad\textstyle\sum_{l\ge2}|\gamma_l'|\le\frac{A_1+c(2-A_1)}{A_1(1-c)}\,K(t),\qquad|\gamma_l|\le\frac{1+c}{1-c}\,\frac{(1+x)^2}{ax}\,Q(t)",
     reading="what (171) uses; least A_1 and a; other values at most a share c < 1 of the first, other logits equal, - samples without pattern 1",
 )
 def below_the_first(lab: Laboratory) -> Verdict:
-    """The bound of one sample for all signs of the other components; then the sum over samples."""
+    """The bound of one sample for all signs of the other components; then the sum over samples, with one constant for all of them.
+
+    (1 + f x)^2/(f x) of a sample whose share is f grows with f beyond 1/x, so that its value at the least share a is none for the batch.
+    """
     G, constant, _ = _one_sample()
     signs = [(a, b) for a in (1, -1) for b in (1, -1)]
     rows = {f"C G_11 - ({a} G_21 + {b} G_31)": constant * G[0] - a * G[1] - b * G[2] for a, b in signs}
     own = equal(_moves_of_query(lab), positive=(*POSITIVE, "k1", "k2", "k3"))
     found = own & always_positive(rows, positive=PULLED, nonnegative=("u2", "u3")) & _key_sample_by_sample()
-    return found.proving("gamma_l' is the mean of G_l1 over samples, K(t) that of G_11 = K_n; C falls as A_1 grows")
+    return found.proving(
+        "gamma_l' is the mean of G_l1 over samples, K(t) that of G_11 = K_n; C falls as A_1 grows"
+    ).arguing(SUMS)
 
 
 def _moves_of_query(lab: Laboratory) -> dict[str, tuple[Node, Node]]:
@@ -439,16 +447,17 @@ def _key_sample_by_sample() -> Verdict:
     first, x, c = sym("g"), 1 + sym("y"), 1 / (1 + sym("h"))  # x = e^{|q_1|^2} > 1
     counts = [sym(f"c{j + 1}") for j in range(3)]
     total = graph.add(counts)
+    least = counts[0] / total / (1 + sym("k"))  # of all samples: at most that of this one
     g = [first, *(first * c * (sym(f"u{l}") - 1) / (sym(f"u{l}") + 1) for l in (2, 3))]
     forces = []
     for query in (0, 1):
         weights = [count * x if j == query else count for j, count in enumerate(counts)]
         forces.append(counts[query] / total * _pulled([w / graph.add(weights) for w in weights], g)[0])
-    ax = counts[0] / total * x
-    bound = (1 + c) / (1 - c) * (1 + ax) ** 2 / ax * forces[0] * counts[1] / (counts[1] + counts[2])
+    bound = (1 + c) / (1 - c) * (1 + x) ** 2 / (least * x) * forces[0] * counts[1] / (counts[1] + counts[2])
     rows = {"bound - G_12": bound - forces[1], "bound + G_12": bound + forces[1]}
-    return always_positive(rows, positive=("c1", "c2", "c3", "y", "g", "h"), nonnegative=("u2", "u3")).proving(
-        "the key of pattern 1 moves by sum_k G_1k r_k; |g_1 - mean| is at most (1 - A)(1 + c) g_1, and at least (1 - A)(1 - c) g_1"
+    return always_positive(rows, positive=("c1", "c2", "c3", "y", "g", "h"), nonnegative=("u2", "u3", "k")).proving(
+        "the key of pattern 1 moves by sum_k G_1k r_k; |g_1 - mean| is at most (1 - A)(1 + c) g_1, and at least (1 - A)(1 - c) g_1",
+        "with f = |S_1|/|S| of a sample the quotient of the two is at most (1 + f x)^2/(f x), so at most (1 + x)^2/(a x) for all samples",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -503,3 +505,28 @@ def test_derived_equations_and_runs_are_broken_in_the_same_way(mutation: str) ->
     }
     for leaf, change in moved.items():
         assert np.allclose(change, 1e-3 * after[leaf], atol=1e-12), leaf
+
+
+def test_components_of_a_key_stay_below_the_first_for_batches_of_any_samples() -> None:
+    """Forces of drawn samples by hand: one constant for a batch, and not that of the sample with the least share."""
+
+    def pulls(counts: tuple[int, ...], x: float, query: int) -> float:  # G_1q; values of other patterns are 0
+        weights = [count * x if j == query else count for j, count in enumerate(counts)]
+        share = weights[0] / sum(weights)
+        return counts[query] / sum(counts) * share * (1 - share)
+
+    def sums(batch: list[tuple[int, ...]], x: float) -> tuple[float, float, float, float]:
+        first, second = (sum(pulls(counts, x, query) for counts in batch) for query in (0, 1))
+        shares = [counts[1] / (counts[1] + counts[2]) for counts in batch]
+        printed = sum(pulls(counts, x, 0) * share for counts, share in zip(batch, shares, strict=True))
+        return first, second, printed, min(counts[0] / sum(counts) for counts in batch)
+
+    rng = random.Random(5)
+    for _ in range(300):
+        x = math.exp(rng.uniform(1, 7))
+        batch = [tuple(rng.randint(1, 400) for _ in range(3)) for _ in range(rng.randint(1, 20))]
+        first, second, printed, least = sums(batch, x)
+        assert second <= (1 + x) ** 2 / (least * x) * min(first, printed)
+    x, batch = math.exp(6), [(1, 402, 0), *[(402, 1, 0)] * 99]
+    first, second, _, least = sums(batch, x)
+    assert 11 * (1 + least * x) ** 2 / (least * x) * first < second
