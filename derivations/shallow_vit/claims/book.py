@@ -73,7 +73,7 @@ GROWTH = Hypothesis(
 #: by (169), (172) other keys may gain Q_f |q_1|^2 with Q_f <~ Q, of which no constant is printed
 APART = Hypothesis(
     "others fall behind",
-    r"\text{the logit of pattern 1 grows by at least }K/2\text{ more than that of each other pattern (ours)}",
+    r"\text{the odds of pattern 1 against all other tokens together grow by }1+K/2\text{ or more at the step (ours)}",
     lambda p: 0.0,
 )
 #: delta < 1/2, and tau = O(1/M) is small for large M only; above 1/sqrt 2 tokens of one pattern can have a negative logit

@@ -129,16 +129,18 @@ FEW = replace(MAIN, m=600, xi=600**-0.5, alpha_s=0.1, alpha_c=0.02, eta=0.4)
 
 @computed_once
 def of_few(lab: Laboratory, seed: int) -> dict[str, float]:
-    """What label-relevant queries give to confusion tokens: its least growth at a step of the last quarter before a margin; growth of keys."""
+    """What label-relevant queries give to confusion tokens: its least growth at a step of the last quarter before a margin, in both classes.
+
+    From the first margin on one class alone moves; `first margin` is where in the run, which ends at T, that is. And growth of keys.
+    """
     run = lab.train(FEW, seed, every=1)
     on = before_end(run)
     end = len(on) - 1 if on.all() else int(np.argmin(on))
-    A = np.array([made.found.A for made in run.made[: end + 1]])
+    A = np.array([made.found.A for made in run.made])
     own = [(n, 0 if y > 0 else 1) for n, y in enumerate(run.data.y)]
-    late = slice(3 * end // 4, None)
     with np.errstate(all="ignore"):
-        growth = np.array([np.diff(A[late, n, 1 - k, k]) for n, k in own])
-        return _keys(run) | {"least on confusion": float(growth.min())}
+        growth = np.array([np.diff(A[3 * end // 4 : end + 1, n, 1 - k, k]) for n, k in own])
+        return _keys(run) | {"least on confusion": float(growth.min()), "first margin": end / max(len(on) - 1, 1)}
 
 
 def either_way(seen: Verdict) -> Verdict:
@@ -390,13 +392,14 @@ def in_every_run(
     test: Callable[[Facts], bool],
     of: Callable[[Laboratory, int], Facts] = of_main,
     case: Case = MAIN,
+    where: Facts | None = None,
 ) -> Verdict:
-    """Whether something is seen with high probability over starts."""
+    """Whether something is seen with high probability over starts, at the point of the case or at another one with the same runs."""
 
     def trial(seeds: Sequence[int]) -> list[bool]:
         return [test(of(lab, seed)) for seed in seeds]
 
-    return with_high_probability(what, point(case), trial, lab.draw, most=lab.most_seeds)
+    return with_high_probability(what, where or point(case), trial, lab.draw, most=lab.most_seeds)
 
 
 def over_batches(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import flint
@@ -20,10 +21,10 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import APART, COQ, GROWTH, HALF, NUMBERS, ONE_ERROR, SHARED, K, Q, at, b, c, claim, definition_1, eps
+from .book import APART, COQ, GROWTH, HALF, NUMBERS, ONE_ERROR, SHARED, K, Q, at, b, c, claim, definition_1, eps, point
 from .common_equations import dot
 from .common_motion import by_printed_steps
-from .common_seeds import FEW, Facts, in_every_run, of_few
+from .common_seeds import BATCH, FEW, Facts, in_every_run, of_few
 
 w, delta, n = sym("w"), sym("delta"), sym("n")  # w = e^u with u = Q^2 - eps Q
 
@@ -317,7 +318,7 @@ def growth_of_attention(lab: Laboratory) -> Verdict:
     parts=["(47)", "(48)"],
     hypotheses=(*SHARED, GROWTH, HALF),
     statement=r"\mathrm{softmax}_j(t+1)\lesssim\frac1{|S_1|e^{(1+K)Q^2-\delta Q}+|S|-|S_1|},\quad\Delta\,\mathrm{softmax}_j\lesssim-\frac{|S_1|e^{Q^2-\delta Q}K}{(|S_1|e^{(1+K)Q^2-\delta Q}+|S|-|S_1|)^2},\quad j\notin S_*",
-    reading="query of pattern 1; e^(tau Q), by which the exponents of (182) and (47) differ, is part of the constant; (48) for confusion tokens, no errors, late in training",
+    reading="query of pattern 1; e^(tau Q), by which (182) and (47) differ, is part of the constant; (48) where label-relevant tokens are few, xi = 1/sqrt m",
 )
 def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     """As Eq.45 and Eq.46: attention on one other token is at most (1 + R)/b times that on all of them; and it may rise.
@@ -335,14 +336,18 @@ def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     change = always_positive(dict(zip(rows, left, strict=True)), positive=("c", "b", "w", "K", "R"), nonnegative=("r",))
     level = 1 / (c * w + b)  # w = e^{(1 + K) Q^2 - eps Q}
     below = {f"odds off, {k}": (1 + R) * level - odds for k, odds in enumerate(odds_off(level))}
-    what = "attention of label-relevant queries on confusion tokens falls at a step of the last quarter before a margin, or a key does not grow late"
-    falls = by_printed_steps(lab, lambda: in_every_run(lab, what, falls_or_no_growth, of_few, FEW))
+    what = (
+        "attention of label-relevant queries on confusion tokens falls at a step of the last quarter before a first sample has its margin, or a key does not "
+        "grow there, or this margin comes before 19/20 of T (a batch of copies of both samples)"
+    )
+    copies = point(replace(FEW, N=BATCH), B=BATCH)  # they make the same run, and (7), (9) hold
+    falls = by_printed_steps(lab, lambda: in_every_run(lab, what, falls_at_a_step, of_few, FEW, copies))
     return {
         "(47)": by_logits(always_positive(below, positive=("c", "b", "w", "R")))
         .proving(EACH)
         .with_constants(constant="(1 + R)^2"),
         "(48)": falls.correcting(
-            r"\text{the mean over all }j\notin S_*\text{, if pattern 1 gains }K/2\text{ on each other one}",
+            r"\text{the mean over all }j\notin S_*\text{, if own odds against all others together grow by }1+K/2",
             exact & step_of_the_gap() & by_change(change).proving(SMALLER, TOGETHER),
             "(183) has one logit for all other tokens; nuisance tokens lose, and of that confusion tokens gain a part where nuisance tokens are many",
         )
@@ -351,9 +356,10 @@ def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
-def falls_or_no_growth(seen: Facts) -> bool:
+def falls_at_a_step(seen: Facts) -> bool:
     """Nothing against (48): attention on confusion tokens falls at a late step, or keys do not grow, so that there is no K > 0."""
-    return seen["least on confusion"] < 0 or not seen["least late growth of keys"] > 0
+    rises = seen["least on confusion"] > 0 and seen["least late growth of keys"] > 0
+    return not (rises and seen["first margin"] >= 0.95)
 
 
 @claim(
