@@ -16,7 +16,8 @@ GREEK = dict(zip([*_SMALL.split(), *_LARGE.split(), "eps"], "αβγδεζηθκ�
 _HELD = r"\((?!\d+\))[\w+*/.,-]{1,10}\)|\{[\w +*/.,−-]{1,14}\}"  # a power in brackets
 _LETTER = re.compile(
     rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
-    r"(?P<number>(?<=[a-z]{2})\d+)?(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)|\{[\w+*,−-]{1,8}\}))?"
+    r"(?P<number>(?<=[a-z]{2})\d+|(?<![/A-Za-z][A-Za-z])\d{1,2}(?![.-]\w))?"
+    r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)|\{[\w+*,−-]{1,8}\}))?"
     r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])"
     rf"|{_HELD}|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )
@@ -54,6 +55,8 @@ def letters(text: str) -> str:
     'v<sub>μ</sub> ≤ k<sub>s,μ</sub>'
     >>> letters("mu1 below 9.703e-06 or 1e-9")
     'μ<sub>1</sub> below 9.703 × 10<sup>−6</sup> or 10<sup>−9</sup>'
+    >>> letters("T1 = 20 at (c1, -v2), but E.4/T1, H2O and P1-steps")
+    'T<sub>1</sub> = 20 at (c<sub>1</sub>, −v<sub>2</sub>), but E.4/T1, H2O and P1-steps'
     >>> letters("neurons of the - head").split("of the ")
     ['neurons ', '−\xa0head']
     >>> letters("<v, y_i mu - xi_i>, F_{-1} and e^{2b}")

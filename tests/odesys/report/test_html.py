@@ -175,6 +175,8 @@ def test_the_index_names_each_paper_once(report: Path) -> None:
     assert seen.links.count("reported.html") == 1 and "where it is printed" in seen.text
     assert "stands" in seen.text and text.count('class="bar"') == 1 and "24 → 14 equations" in seen.text
     assert sum(link.startswith("data:image/webp") for link in seen.links) == 1
+    kinds = set(re.findall(r'<li class="(b-[^"]*)"', text))
+    assert kinds and kinds == set(re.findall(r'<b class="swatch (b-[^"]*)"', text))  # each colour is explained
 
 
 def test_a_hypothesis_of_many_claims_is_written_once(toy_content: MakeContent) -> None:

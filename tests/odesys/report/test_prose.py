@@ -37,7 +37,7 @@ def test_letters_get_their_shape_and_words_stay_words() -> None:
         "m<sub>v</sub><sup>−1/2</sup> e<sup>−Λ</sup> (x)<sup>1/2</sup>"
     )
     assert "<b>" not in letters("e^(<b>) (x)^(<b>)")  # texts are never markup
-    assert letters("c0^4 N^2M^2/8") == "c0<sup>4</sup> N<sup>2</sup>M<sup>2</sup>/8"
+    assert letters("c0^4 N^2M^2/8") == "c<sub>0</sub><sup>4</sup> N<sup>2</sup>M<sup>2</sup>/8"
     for plain in ("a mean_field, beta1x and W^(0)", "verify.json of theta2x", "a <b> & c", "sub-Gamma"):
         assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθΓ")
 
