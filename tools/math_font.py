@@ -45,7 +45,7 @@ def _keep_what_stretches(font: Any) -> None:
 
 
 def _roots_of_one_width(font: Any) -> None:
-    """All sizes of the root sign get one width: browsers keep room for the widest, which left a gap behind the others."""
+    """All sizes of the root sign get one width: browsers keep room for the widest, a gap behind all others."""
     variants = font["MATH"].table.MathVariants
     made = dict(zip(variants.VertGlyphCoverage.glyphs, variants.VertGlyphConstruction, strict=True))
     sizes = made[font.getBestCmap()[ord("√")]]

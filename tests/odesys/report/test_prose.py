@@ -51,7 +51,8 @@ def test_a_hypothesis_is_said_once() -> None:
 
 
 def test_greek_names_with_a_number_and_powers_of_ten() -> None:
-    assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>" and letters("h1, T1x, me2") == "h1, T1x, me2"
+    assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>"
+    assert letters("h1, T1x, me2, E.5/T1, P1-steps") == "h<sub>1</sub>, T1x, me2, E.5/T1, P1-steps"
     assert letters("at 2.197e+16, -1e-05") == "at 2.197 × 10<sup>16</sup>, −10<sup>−5</sup>"
     assert letters("x2e5 and 1e-9.json") == "x2e5 and 1e-9.json"
 
