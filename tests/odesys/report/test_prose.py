@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odesys.papers.hypotheses import Symbol
 from odesys.report.mathml import mathml
-from odesys.report.prose import letters, says_more, strong, with_symbols
+from odesys.report.prose import finding, letters, says_more, strong, with_symbols
 
 SYMBOLS = {
     s.name: s for s in (Symbol("a", "a", "a number", "positive"), Symbol("omega", r"\omega", "scale", "positive"))
@@ -65,3 +65,10 @@ def test_a_sign_that_names_a_head_stays_with_it() -> None:
     assert letters("self-scores at 1e-3 with --level e^(-2s)") == (
         "self-scores at 10<sup>−3</sup> with --level e<sup>−2s</sup>"
     )
+
+
+def test_findings_are_no_code() -> None:
+    assert finding("w_p**2 - w_m**2 is constant; <b>") == (
+        "w<sub>p</sub><sup>2</sup> − w<sub>m</sub><sup>2</sup> is constant; &lt;b&gt;"
+    )
+    assert finding("(x = 2*pi, y = 0)") == "(x = 2 π, y = 0)" and letters("Z_1 = +-1") == "Z<sub>1</sub> = ±1"
