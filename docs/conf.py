@@ -6,6 +6,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 
+from nbclient import NotebookClient  # noqa: E402
+
 import odesys  # noqa: E402
 
 project = "odesys"
@@ -46,6 +48,7 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
+NotebookClient.startup_timeout = 600  # seconds; a minute is too short where much else runs
 
 # ---- docstrings ------------------------------------------------------------------------------------------------------
 default_role = "py:obj"

@@ -95,6 +95,16 @@ def test_in_context_regression() -> None:
     assert (result["law"], str(result["evidence"])) == ("holds", "proof") and result["limit"] < 1e-7
 
 
+def test_lines_of_a_docstring_do_not_end_lines_of_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx", reason="Sphinx comes with the dev extra")
+    monkeypatch.syspath_prepend(FOLDER.parents[1] / "docs" / "_ext")
+    spec = importlib.util.spec_from_file_location("examples", FOLDER.parents[1] / "docs" / "_ext" / "examples.py")
+    assert spec is not None and spec.loader is not None
+    examples = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(examples)
+    assert examples.quoted("One\n two.\n\nThree\nfour.\n") == "> One two.\n>\n> Three four."
+
+
 def test_every_example_is_tested_and_short() -> None:
     names = {path.stem for path in FOLDER.glob("*.py")}
     tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}

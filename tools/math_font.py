@@ -27,6 +27,7 @@ SIGNS = [
     *range(0x300, 0x309),
     0x20D7,
 ]
+ROOT_WIDTH = 840  # of every root sign, in thousandths of the size of the letters
 STRETCHED = [*map(ord, "()[]{}|‖⟨⟩⌈⌉⌊⌋√∑∏∫/¯ˆ˜"), 0x302, 0x303, 0x304, 0x305]
 
 
@@ -43,6 +44,23 @@ def _keep_what_stretches(font: Any) -> None:
         setattr(variants, f"{constructions}GlyphCount", len(pairs))
 
 
+def _roots_of_one_width(font: Any) -> None:
+    """All sizes of the root sign get one width: browsers keep room for the widest, a gap behind all others."""
+    variants = font["MATH"].table.MathVariants
+    made = dict(zip(variants.VertGlyphCoverage.glyphs, variants.VertGlyphConstruction, strict=True))
+    sizes = made[font.getBestCmap()[ord("√")]]
+    base, *larger = [each.VariantGlyph for each in sizes.MathGlyphVariantRecord]
+    for name in (base, *larger, *(part.glyph for part in sizes.GlyphAssembly.PartRecords)):
+        width, _ = font["hmtx"][name]
+        scale, shift = (1.0, ROOT_WIDTH - width) if name == base else (ROOT_WIDTH / width, 0)
+        glyph = font["glyf"][name]
+        glyph.coordinates.scale((scale, 1.0))
+        glyph.coordinates.translate((shift, 0))
+        glyph.coordinates.toInt()
+        glyph.recalcBounds(font["glyf"])
+        font["hmtx"][name] = (ROOT_WIDTH, glyph.xMin)
+
+
 def main() -> None:
     """Write the subset and print its size."""
     given = sys.argv[1] if len(sys.argv) > 1 else str(resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")
@@ -55,6 +73,7 @@ def main() -> None:
     chosen.populate(unicodes=wanted)
     _keep_what_stretches(font)
     chosen.subset(font)
+    _roots_of_one_width(font)
     OUT.parent.mkdir(exist_ok=True)
     subset.save_font(font, str(OUT), options)
     print(f"{OUT.name}: {OUT.stat().st_size} bytes, {len(font.getGlyphOrder())} glyphs")

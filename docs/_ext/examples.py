@@ -35,7 +35,7 @@ def write_gallery(app: Sphinx) -> None:
         image = f"![{title}](pictures/{picture})\n" if picture else ""
         source = re.sub(r'^r?""".*?"""\n+', "", text, flags=re.DOTALL)
         fence = f"```python\n{source}```\n"
-        said = "\n".join(f"> {line}" for line in escaped(body).splitlines())
+        said = quoted(escaped(body))
         run = f"Run it with `python examples/gallery/{file.name}`; a test does.\n"
         write(
             folder / f"{file.stem}.md", f"# {escaped(title)}\n\n{escaped(whole)}.\n\n{said}\n\n{image}\n{run}\n{fence}"
@@ -55,6 +55,11 @@ def write_gallery(app: Sphinx) -> None:
 def escaped(text: str) -> str:
     """Text of a docstring as Markdown: nothing in it is markup."""
     return re.sub(r"([\\`*_{}\[\]<>#$|])", r"\\\1", text)
+
+
+def quoted(text: str) -> str:
+    """Paragraphs as a quotation; the lines of a docstring end where its file is wide enough, not where a page is."""
+    return "\n>\n".join(f"> {' '.join(part.split())}" for part in re.split(r"\n\s*\n", text) if part.strip())
 
 
 def draw(file: Path, folder: Path) -> str:

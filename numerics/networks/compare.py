@@ -21,6 +21,8 @@ from odesys.terminal import Progress, silent
 from ..sweeps.cells import run_cells, task_name, unfinished_cells
 from ..sweeps.power_law import PowerLaw, fit_power_law
 
+MOST_TICKS = 6  # widths that are named below the axis
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -112,6 +114,9 @@ class Comparison:
                 widths, law.prefactor * widths**law.value, "--", color="C3", label=f"$m^{{{law.value:.3f}{margin}}}$"
             )
         ax.set(xlabel="width $m$", ylabel=self.what)
+        if len(rows) <= MOST_TICKS:  # those of a logarithmic axis would stand in each other within two decades
+            ax.set_xticks(widths, [f"{width:g}" for width in widths])
+            ax.set_xticks([], minor=True)
         ax.legend()
         return save_figure(fig, folder, "deviation")
 

@@ -30,7 +30,7 @@ from ..jit.javascript import arrow, literal, prelude
 from ..papers.explorer import Explorer, LiveProtocol, LiveStage
 from ..tex.documents import html_templates
 from .mathml import mathml
-from .prose import letters
+from .prose import finding, letters
 from .svg import InlineFigure
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def math_font() -> str:
 
 @cache
 def _templates() -> Environment:
-    return html_templates("odesys.report", "templates/html", mathml=mathml, letters=letters)
+    return html_templates("odesys.report", "templates/html", mathml=mathml, letters=letters, finding=finding)
 
 
 # ---- codes -----------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from .content import Content, provenance
 from .explorer import math_font, page_file, policy_of
 from .formula_lines import formula_lines
 from .mathml import mathml, text_with_formulas
-from .opening import Change, changes, headline, numbers, verdict_bar
+from .opening import Change, bar_legend, changes, headline, numbers, verdict_bar
 from .packing import Packing
 from .proof_graph import proof_graph
 from .proof_steps import part_answer, proof_steps, says_where, short_answer
@@ -135,7 +135,9 @@ def _bytes(figures: Sequence[InlineFigure]) -> int:
 
 def index(papers: Sequence[Mapping[str, Any]]) -> str:
     """The list of all papers in a folder of reports."""
-    return _templates().get_template("index.html").render(papers=papers, print_all=False, **_frame([]))
+    kinds = {segment["kind"] for paper in papers for segment in paper["bar"]}
+    given = {"papers": papers, "legend": bar_legend(kinds), "print_all": False}
+    return _templates().get_template("index.html").render(**given, **_frame([]))
 
 
 def _size(text: str) -> int:

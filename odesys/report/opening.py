@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ..papers.claims import Claim, Outcome
@@ -177,6 +178,26 @@ SEGMENTS = (
     ("untested", "–", "untested"),
     ("unrun", "·", "not run"),
 )
+
+
+_SAYS = {
+    "proof": "holds, by proof",
+    "certificate": "holds, by certificate",
+    "measurement": "holds, as measured",
+    "fails f-false": "false",
+    "fails f-proof": "a step of a proof fails",
+    "fails f-constant": "a constant",
+    "fails f-misprint": "a misprint",
+}
+
+
+def bar_legend(kinds: AbstractSet[str]) -> list[tuple[str, str, str]]:
+    """Of these kinds of pieces: the kind, its letter, what it means.
+
+    >>> bar_legend({"undecided", "proof"})
+    [('proof', 'P', 'holds, by proof'), ('undecided', '?', 'undecided')]
+    """
+    return [(kind, letter, _SAYS.get(kind, word)) for kind, letter, word in SEGMENTS if kind in kinds]
 
 
 def verdict_bar(entries: Sequence[ClaimEntry]) -> list[Segment]:

@@ -16,7 +16,8 @@ GREEK = dict(zip([*_SMALL.split(), *_LARGE.split(), "eps"], "αβγδεζηθκ�
 _HELD = r"\((?!\d+\))[\w+*/.,-]{1,10}\)|\{[\w +*/.,−-]{1,14}\}"  # a power in brackets
 _LETTER = re.compile(
     rf"(?<![\w\\.])(?<![A-Za-z]-)(?P<stem>{'|'.join(sorted(GREEK, key=len, reverse=True))}|[A-Za-z])"
-    r"(?P<number>(?<=[a-z]{2})\d+)?(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|[*#+-](?!\w)|\{[\w+*,−-]{1,8}\}))?"
+    r"(?P<number>(?<=[a-z]{2})\d+|(?<![/A-Za-z][A-Za-z])\d{1,2}(?![.-]\w))?"
+    r"(?:_(?P<index>[A-Za-z0-9]+(?:,[A-Za-z0-9]+)*|\+-(?!\w)|[*#+-](?!\w)|\{[\w+*,−-]{1,8}\}))?"
     r"(?:\^(?P<power>[+-]?1/\d+(?![\w.])|-\d+/\d+(?![\w.])|[+-]?\d+(?![\w.])"
     rf"|{_HELD}|[A-Za-z*](?!\w)|[+-](?![\w(])))?(?![\w^])"
 )
@@ -26,6 +27,7 @@ _POWER = re.compile(  # of a bracket, a word or a number; in N^2M, too
 )
 _TENS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?![\w.]*\w)")
 _HEAD = re.compile(r"(?<!\S)[+-] (?=(?:head|neuron|class|unit)(?:e?s)?\b)")  # which one it is: no line ends between
+_PLUS_OR_MINUS = re.compile(r"(?<![\w^_])\+-(?=[\w(])")
 _MINUS = re.compile(r"(?<![\w)\]^_-])(?<!\^\()-(?=[\w.(])")  # of a negative number: a line could end after a hyphen
 _BETWEEN = re.compile(r"(?<=\S) - (?=\S)")  # a difference
 _PRODUCT = re.compile(r"<([A-Za-z|][^<>=]*,[^<>=]*)>")  # an inner product
@@ -54,6 +56,10 @@ def letters(text: str) -> str:
     'v<sub>μ</sub> ≤ k<sub>s,μ</sub>'
     >>> letters("mu1 below 9.703e-06 or 1e-9")
     'μ<sub>1</sub> below 9.703 × 10<sup>−6</sup> or 10<sup>−9</sup>'
+    >>> letters("T1 = 20 at (c1, -v2), but E.4/T1, H2O and P1-steps")
+    'T<sub>1</sub> = 20 at (c<sub>1</sub>, −v<sub>2</sub>), but E.4/T1, H2O and P1-steps'
+    >>> letters("Z_1 = +-1, V_+-")
+    'Z<sub>1</sub> = ±1, V<sub>±</sub>'
     >>> letters("neurons of the - head").split("of the ")
     ['neurons ', '−\xa0head']
     >>> letters("<v, y_i mu - xi_i>, F_{-1} and e^{2b}")
@@ -62,16 +68,15 @@ def letters(text: str) -> str:
     'a mean_field in x<sub>1</sub>.json'
     """
     text = _HEAD.sub(lambda found: f"{found[0][0].replace('-', '−')}\xa0", _PRODUCT.sub(r"⟨\1⟩", text))
+    text = _PLUS_OR_MINUS.sub("±", text)
     text = _MINUS.sub("−", _BETWEEN.sub(" − ", text))
     text, out, end = _ROOT.sub(lambda found: f"√{found[1] or ''}", text), "", 0
     for found in _LETTER.finditer(text):
         stem, number, index, power = found.group("stem", "number", "index", "power")
-        index = ",".join(filter(None, (number, (index or "").strip("{}"))))
+        index = ",".join(filter(None, (number, (index or "").strip("{}")))).replace("+-", "±").replace("-", "−")
         if stem in GREEK or index or power:
             out += _relations(text[end : found.start()]) + GREEK.get(stem, stem)
-            out += (
-                f"<sub>{','.join(GREEK.get(i, i) for i in index.replace('-', '−').split(','))}</sub>" if index else ""
-            )
+            out += f"<sub>{','.join(GREEK.get(i, i) for i in index.split(','))}</sub>" if index else ""
             out += _raised(power) if power else ""
             end = found.end()
     return out + _relations(text[end:])
@@ -94,6 +99,16 @@ def _raised(power: str) -> str:
     """An exponent in its place; brackets that held it together are not needed there."""
     inner = power.strip("(){}")
     return f"<sup>{re.sub('[A-Za-z]+', lambda word: GREEK.get(word[0], word[0]), inner).replace('-', '−')}</sup>"
+
+
+def finding(text: str) -> str:
+    """A sentence with expressions as a program writes them, as HTML.
+
+    >>> finding("(x = -3*pi, y = 0) and x**2/2, x -> -x, b < 1")
+    '(x = −3 π, y = 0) and x<sup>2</sup>/2, x → −x, b &lt; 1'
+    """
+    text = text.replace("**", "^").replace("->", "→")
+    return letters(re.sub(r"(?<=[\w)])\*(?=[\w(])", " ", text))
 
 
 def says_more(name: str, tex: str) -> bool:

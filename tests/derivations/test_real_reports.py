@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -59,3 +60,11 @@ def test_real_pages_with_their_explorers(reports: Path, tmp_path: Path, dark: bo
             assert chromium.execute_async_script(AXE) == [] == chromium.console(), file
             chromium.open(file, 375, 800, dark=dark)
             assert chromium.execute_script("return document.documentElement.scrollWidth") == 375, file
+
+
+@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="needs Chromium and chromedriver")
+def test_real_pages_take_few_sheets(reports: Path, tmp_path: Path) -> None:
+    with browser(tmp_path) as chromium:
+        for file in sorted(reports.glob("*.html")):
+            chromium.on_paper(file)
+            assert len(re.findall(rb"/Type\s*/Page[^s]", chromium.pdf())) <= 15, file

@@ -122,7 +122,7 @@ def figure_1(folder: Path, progress: Progress) -> list[Path]:
             ax.plot(net["step"][::8], net[name][::8], ".", color=colour, markersize=4)
         ax.set(xlabel="step", title=title)
         beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if names is scores else {}  # curves are everywhere
-        ax.legend(fontsize=8, **beside)
+        ax.legend(fontsize=8, **(beside or {"loc": "center right" if ax is axes[0] else "best"}))
     axes[0].axhline(np.log(2), color="0.6", linewidth=0.8, linestyle=":")
     axes[0].set_ylim(bottom=0)
     title = f"lines: infinite width; dots: network with m = {WIDTH} (seed {SEED}), means over groups and heads"

@@ -109,3 +109,9 @@ def test_rows_have_the_mean_its_interval_and_the_root_of_the_mean_square() -> No
     (row,) = Comparison("error", {}, (0, 1), {4: np.array([3.0, 4.0])}).rows()
     assert row["rms"] == pytest.approx(12.5**0.5) and row["mean"] == 3.5
     assert row["high"] - row["mean"] == pytest.approx(12.706 * 0.5, rel=1e-4)
+
+
+def test_the_axis_names_the_widths(tmp_path: Path) -> None:
+    found = Comparison("error", {}, (0, 1), {m: np.array([1.0, 2.0]) / m for m in (16, 64, 256)})
+    svg = next(file for file in found.plot(tmp_path) if file.suffix == ".svg").read_text("utf-8")
+    assert all(f"<!-- {width} -->" in svg for width in (16, 64, 256)) and "3 \\times 10^{1}" not in svg

@@ -26,6 +26,7 @@ from odesys.report.content import Content
 from odesys.report.explorer import Fragment
 from odesys.report.html import index, page
 from odesys.report.mathml import mathml
+from odesys.report.opening import SEGMENTS
 from odesys.verdicts import proved
 from tests.report_pages import Reader, stand_in, toy, with_long_proofs
 
@@ -169,12 +170,29 @@ def test_nested_data_is_a_list_of_terms(toy_content: MakeContent) -> None:
     assert "<i> = 1, 2.5, None" in seen.text and "1, 2.5, none" in seen.text and len(terms) > 10
 
 
+def test_no_two_pieces_of_the_bar_differ_in_colour_alone() -> None:
+    """Letter and hatching are a pair of their own; the pieces in outline have letters of their own."""
+    css = (Path(html.__file__).parent / "templates" / "html" / "page.css").read_text(encoding="utf-8")
+    seen = {}
+    for kind, letter, _ in SEGMENTS:
+        selector = re.escape(".b-" + kind.replace(" ", "."))
+        found = re.search(
+            rf"^{selector} {{ background: (.*?), var\(--[\w-]+\) !important|^{selector} {{ background: var", css, re.M
+        )
+        shade = "light" if kind.endswith("constant") else ""  # dark letters on it
+        seen[kind] = (letter, found[1] if found else None, shade)
+    seen.pop("fails f-")  # where no fault is said
+    assert len(set(seen.values())) == len(seen)
+
+
 def test_the_index_names_each_paper_once(report: Path) -> None:
     text = (report / "index.html").read_text(encoding="utf-8")
     seen = Reader(text)
     assert seen.links.count("reported.html") == 1 and "where it is printed" in seen.text
     assert "stands" in seen.text and text.count('class="bar"') == 1 and "24 → 14 equations" in seen.text
     assert sum(link.startswith("data:image/webp") for link in seen.links) == 1
+    kinds = set(re.findall(r'<li class="(b-[^"]*)"', text))
+    assert kinds and kinds == set(re.findall(r'<b class="swatch (b-[^"]*)"', text))  # each colour is explained
 
 
 def test_a_hypothesis_of_many_claims_is_written_once(toy_content: MakeContent) -> None:

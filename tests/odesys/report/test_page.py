@@ -77,6 +77,20 @@ def test_formulas_have_a_size(chromium: Browser, page: Path) -> None:
     assert fraction  # a renderer without MathML would put them side by side
 
 
+def test_nothing_stands_after_a_root_but_what_follows_it(chromium: Browser, page: Path) -> None:
+    """A browser keeps room for the widest root sign of the font."""
+    chromium.open(page)
+    gaps = chromium.execute_script("""
+        const formula = document.querySelector(".formula math"), gaps = [];
+        for (const inner of ["<mi>m</mi>", "<mfrac><mi>m</mi><mi>n</mi></mfrac>"]) {
+            formula.innerHTML = `<msqrt>${inner}</msqrt><mo>,</mo><mn>1</mn>`;
+            const root = formula.querySelector("msqrt");
+            gaps.push(root.getBoundingClientRect().right - root.lastElementChild.getBoundingClientRect().right);
+        }
+        return gaps""")
+    assert max(gaps) < 0.5, gaps
+
+
 def shown(chromium: Browser) -> list[str]:
     return chromium.execute_script("""
         return [...document.querySelectorAll("[data-claim]")].filter((r) => r.getClientRects().length)

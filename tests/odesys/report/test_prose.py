@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odesys.papers.hypotheses import Symbol
 from odesys.report.mathml import mathml
-from odesys.report.prose import letters, says_more, strong, with_symbols
+from odesys.report.prose import finding, letters, says_more, strong, with_symbols
 
 SYMBOLS = {
     s.name: s for s in (Symbol("a", "a", "a number", "positive"), Symbol("omega", r"\omega", "scale", "positive"))
@@ -37,7 +37,7 @@ def test_letters_get_their_shape_and_words_stay_words() -> None:
         "m<sub>v</sub><sup>−1/2</sup> e<sup>−Λ</sup> (x)<sup>1/2</sup>"
     )
     assert "<b>" not in letters("e^(<b>) (x)^(<b>)")  # texts are never markup
-    assert letters("c0^4 N^2M^2/8") == "c0<sup>4</sup> N<sup>2</sup>M<sup>2</sup>/8"
+    assert letters("c0^4 N^2M^2/8") == "c<sub>0</sub><sup>4</sup> N<sup>2</sup>M<sup>2</sup>/8"
     for plain in ("a mean_field, beta1x and W^(0)", "verify.json of theta2x", "a <b> & c", "sub-Gamma"):
         assert "<su" not in letters(plain) and not set(letters(plain)) & set("βθΓ")
 
@@ -51,7 +51,8 @@ def test_a_hypothesis_is_said_once() -> None:
 
 
 def test_greek_names_with_a_number_and_powers_of_ten() -> None:
-    assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>" and letters("h1, T1x, me2") == "h1, T1x, me2"
+    assert letters("mu1 and beta2") == "μ<sub>1</sub> and β<sub>2</sub>"
+    assert letters("h1, T1x, me2, E.5/T1, P1-steps") == "h<sub>1</sub>, T1x, me2, E.5/T1, P1-steps"
     assert letters("at 2.197e+16, -1e-05") == "at 2.197 × 10<sup>16</sup>, −10<sup>−5</sup>"
     assert letters("x2e5 and 1e-9.json") == "x2e5 and 1e-9.json"
 
@@ -64,3 +65,10 @@ def test_a_sign_that_names_a_head_stays_with_it() -> None:
     assert letters("self-scores at 1e-3 with --level e^(-2s)") == (
         "self-scores at 10<sup>−3</sup> with --level e<sup>−2s</sup>"
     )
+
+
+def test_findings_are_no_code() -> None:
+    assert finding("w_p**2 - w_m**2 is constant; <b>") == (
+        "w<sub>p</sub><sup>2</sup> − w<sub>m</sub><sup>2</sup> is constant; &lt;b&gt;"
+    )
+    assert finding("(x = 2*pi, y = 0)") == "(x = 2 π, y = 0)" and letters("Z_1 = +-1") == "Z<sub>1</sub> = ±1"

@@ -44,25 +44,27 @@ class Patterns {
     if (which.length > 8) fail(`${which.length} kinks meet at t = ${short(t)}; at most 8 can be followed`);
     this.F = [];
     this.R = [];
+    const { n } = run, y = x.slice(), g = gates.slice();
     for (let c = 0; c < 1 << which.length; c++) {
-      const g = gates.slice();
       which.forEach((i, j) => { g[i] = c >> j & 1; });
-      const v = run.f(t, x, g).slice(0, run.n), d = 1e-3 * run.size / (max(...v.map(abs)) || 1);
+      const v = run.f(t, x, g).slice(0, n), r = zeros(which.length), d = 1e-3 * run.size / (max(...v.map(abs)) || 1);
       // rates of the surfaces along the field, by a central difference of order six
-      const [a, b, q] = [1, 2, 3].map((k) => {
-        const [up, down] = [k * d, -k * d].map((h) => run.f(t + h, moved(x, h, v), g));
-        return which.map((i) => up[run.n + i] - down[run.n + i]);
-      });
+      for (let k = -3; k < 4; k++) if (k) {
+        for (let i = 0; i < n; i++) y[i] = x[i] + k * d * v[i];
+        const h = run.f(t + k * d, y, g), a = sign(k) * [45, -9, 1][abs(k) - 1] / 60 / d;
+        for (let j = 0; j < r.length; j++) r[j] += a * h[n + which[j]];
+      }
       this.F.push(v);
-      this.R.push(a.map((h, i) => (45 * h - 9 * b[i] + q[i]) / 60 / d));
+      this.R.push(r);
     }
   }
   mix(rows, g) {
     const out = zeros(rows[0].length);
-    rows.forEach((row, c) => {
-      const w = g.reduce((m, v, j) => m * (c >> j & 1 ? v : 1 - v), 1);
-      if (w) row.forEach((v, i) => { out[i] += w * v; });
-    });
+    for (let c = 0; c < rows.length; c++) {
+      let w = 1;
+      for (let j = 0; j < g.length; j++) w *= c >> j & 1 ? g[j] : 1 - g[j];
+      for (let i = 0, row = rows[c]; w && i < out.length; i++) out[i] += w * row[i];
+    }
     return out;
   }
   slope(rows, g, j) { return moved(this.mix(rows, g.with(j, 1)), -1, this.mix(rows, g.with(j, 0))); }

@@ -111,7 +111,7 @@ function explore(root) {
     strip.replaceChildren();
     box.hidden = !shown.length;
     strip.setAttribute("viewBox", `0 0 ${wide} ${18 * shown.length}`);
-    find("figcaption").textContent = `gates that switch (${shown.length} of ${total.size}): light open, empty closed, dark sliding`;
+    find("figcaption").textContent = `gates that switch (${shown.length} of ${total.size}): light open, empty closed, dark sliding${now.runs.length > 1 ? "; no bar: no switch in that stage" : ""}`;
     shown.forEach((name, k) => {
       strip.append(label({ x: left - 8, y: 11 + 18 * k, class: "left" }, name));
       for (const { from, to, gate } of rows[name]) if (to > from && gate !== null) strip.append(make("rect", { x: at(from), y: 18 * k, width: max(at(to) - at(from), 1.5), height: 13, class: `gate g${gate}` }));
