@@ -73,11 +73,11 @@ def test_limits_are_no_higher_than_those_of_the_command() -> None:
     """A process can lower its limits and not raise them again, so this is asked of one that ends."""
     asked = (
         "import resource as r; from odesys.proofs import checking;"
-        "r.setrlimit(r.RLIMIT_CPU, (60, 65)); r.setrlimit(r.RLIMIT_STACK, (2**23, 2**26)); checking._limits();"
-        "print(*(r.getrlimit(kind) for kind in (r.RLIMIT_CPU, r.RLIMIT_STACK, r.RLIMIT_AS)))"
+        "r.setrlimit(r.RLIMIT_CPU, (60, 65)); r.setrlimit(r.RLIMIT_STACK, (2**22, 2**23)); checking._limits();"
+        "print(r.getrlimit(r.RLIMIT_CPU), r.getrlimit(r.RLIMIT_STACK))"
     )
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
-    assert said.split() == "(65, 65) (67108864, 67108864) (3221225472, 3221225472)".split()
+    assert said == "(65, 65) (8388608, 8388608)\n"
 
 
 def test_the_folder_describes_itself(tmp_path: Path) -> None:
