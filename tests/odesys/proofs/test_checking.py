@@ -1,8 +1,10 @@
 """Running Coq."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -67,6 +69,17 @@ def test_seconds_are_those_of_a_processor(tmp_path: Path, monkeypatch: pytest.Mo
     assert not found.ok
     assert found.why == "stopped at the limit of 2 s or 3 GB"
     assert 1 < found.seconds < 4
+
+
+@needs_coq
+def test_seconds_are_those_of_the_file_and_of_the_system_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = os.wait4
+    used = SimpleNamespace(ru_utime=3.0, ru_stime=1.0)
+    monkeypatch.setattr(os, "wait4", lambda *given: (*ended(*given)[:2], used))
+    (tmp_path / "one.v").write_text("Check 1.\n")
+    assert checking._run(tmp_path, "one.v").seconds == 4
 
 
 def test_limits_are_no_higher_than_those_of_the_command() -> None:
