@@ -39,7 +39,12 @@ class Letter:
 
 @dataclass(frozen=True)
 class Path:
-    """Pinned set, letters, pinned set."""
+    """Pinned set, letters, pinned set.
+
+    >>> readout = Path("one", (Letter("w", of="p"),), WORDS)
+    >>> str(readout), str(readout.T)
+    ('w.p.E', "E'.w.p'")
+    """
 
     left: str
     letters: tuple[Letter, ...]

@@ -141,9 +141,15 @@ def _checked(
 
 
 def _limits() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+    """Limits of a process, no higher than those it is under already, which it can not raise."""
+    for kind, wanted in (
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_CPU, SECONDS),
+        (resource.RLIMIT_STACK, resource.RLIM_INFINITY),
+    ):
+        highest = resource.getrlimit(kind)[1]
+        known = [size for size in (wanted, highest) if size != resource.RLIM_INFINITY]
+        resource.setrlimit(kind, (min(known, default=wanted),) * 2)
 
 
 def _run(folder: Path, name: str) -> Checked:

@@ -96,7 +96,8 @@ class _Model:
 
     def node(self, math: Any, local: Mapping[str, Node] | None = None) -> Node:
         """A formula with assigned names replaced by what they stand for."""
-        reader = MathReader(lambda name: (local or {}).get(name) or self.value(name), self.functions)
+        known = local or {}
+        reader = MathReader(lambda name: known[name] if name in known else self.value(name), self.functions)
         return reader.read(parse_xml(self.libsbml.writeMathMLToString(math)))
 
     def value(self, name: str) -> Node:
@@ -202,7 +203,7 @@ class _Model:
         for p in self.model.getListOfParameters():
             found[plain_name(p.getId())] = Fraction(repr(p.getValue())) if p.isSetValue() else None
         for reaction in self.model.getListOfReactions():
-            for p in self._locals(reaction.getKineticLaw()) if reaction.getKineticLaw() else ():
+            for p in self._locals(reaction.getKineticLaw()):  # every reaction has a law, or has no rate
                 found[self.local_name(reaction, p)] = Fraction(repr(p.getValue())) if p.isSetValue() else None
         self._initial_assignments(found)
         return found

@@ -174,8 +174,7 @@ class FamilyFlow(OrbitReduction):
         i, j = (0 if word is None else self.family.parse(word)[0] for word in (left, right))
         where = self.space(stored).index[i, j, relation]
         segment = self.segment(stored)
-        sign = 1 if segment.sign is None else int(segment.sign[where, 0])
-        return self.system.names[int(segment.index[where, 0])], sign
+        return self.system.names[int(segment.index[where, 0])], int(self._signs(segment)[where, 0])
 
     # ---- states ------------------------------------------------------------------------------------------------------
 
@@ -251,6 +250,10 @@ class FamilyFlow(OrbitReduction):
                 out[where] = [float(count.at(size)) for count in self.space(path).partners()]
         return out
 
+    def _signs(self, column: Segment) -> np.ndarray:
+        """The sign with which each entry of a column is its orbit variable."""
+        return column.fill(np.ones(self.system.dimension, dtype=int))
+
     def _columns(self) -> list[Path]:
         return self.origin.naming.tables(self.closure.paths)
 
@@ -265,7 +268,7 @@ class FamilyFlow(OrbitReduction):
             column = self.segment(path)
             index = segments[self.naming.leaf(path)].index
             variable[index] = column.index[orbit, 0]
-            sign[index] = 1 if column.sign is None else column.sign[orbit, 0]
+            sign[index] = self._signs(column)[orbit, 0]
         return Orbits(variable, sign, np.arange(self.system.dimension))
 
     # ---- reductions and code -----------------------------------------------------------------------------------------

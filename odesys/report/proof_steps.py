@@ -158,8 +158,8 @@ def _grouped(assumed: Sequence[str]) -> tuple[str, ...]:
 def _say_numbers(numbers: Sequence[int]) -> str:
     """Numbers of steps in words, runs of them by their ends.
 
-    >>> _say_numbers([1, 2, 3, 7]), _say_numbers([4])
-    ('steps 1 to 3 and 7', 'step 4')
+    >>> _say_numbers([1, 2, 3, 7]), _say_numbers([4]), _say_numbers([1, 2, 3, 5, 9])
+    ('steps 1 to 3 and 7', 'step 4', 'steps 1 to 3, 5 and 9')
     """
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):

@@ -77,3 +77,22 @@ def test_the_estimated_error_falls_with_order_eight() -> None:
         sizes.append(dop853.error_size(problem, state, step))
     assert 100 < sizes[0] / sizes[1] < 1500
     np.testing.assert_allclose(step.new, exact, rtol=1e-9)
+
+
+def test_steps_as_long_as_stability_allows_are_counted_until_some_in_a_row_are_shorter() -> None:
+    problem, state, step = ready(1.0)
+    step.new[:], step.work[:] = 1.0, 0.0
+
+    def made(rate: float) -> None:
+        step.K[11 * 2 : 12 * 2], step.K[12 * 2 : 13 * 2] = 0.0, rate  # of the two stages at the end of the step
+        dop853.count_held(problem, state, step)
+
+    for count in (1, 2, 3):
+        made(-1.1 * dop853.REACH)
+        assert (state.held, state.damped) == (count, count)
+    made(1.1 * dop853.REACH)
+    assert (state.held, state.damped) == (4, 0), "what grows is not what is fastest to decay"
+    for _ in range(dop853.FREE):
+        assert state.held == 4
+        made(-0.9 * dop853.REACH)
+    assert (state.held, state.free) == (0, dop853.FREE)

@@ -52,3 +52,11 @@ def test_a_step_that_is_read_more_finely_is_read_at_the_ends_of_its_parts() -> N
     times = watch._finer(lambda t: np.array([t - 0.3]), 0.0, 1.0)
     wanted = [1 / 12, 1 / 6, 1 / 4, 1 / 3, 5 / 12, 1 / 2]
     assert np.abs(times[:, None] - wanted).min(axis=0).max() < 1e-12
+
+
+def test_a_start_that_rounding_put_behind_its_surface_is_no_denial() -> None:
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+    found = watch.scan(lambda t: np.array([t - 1e-18]), 0.0, 1.0)
+    assert found.kind == "" and watch.side[0] == 1.0
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+    assert watch.scan(lambda t: np.array([-t]), 0.0, 1.0).kind == "denied"

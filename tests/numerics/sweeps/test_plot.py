@@ -40,3 +40,12 @@ def test_pictures_are_drawn_whole_and_nothing_is_drawn_of_nothing(tmp_path: Path
         files = draw(chosen, rows, ["a"], "title", tmp_path / folder)
         assert {f.name for f in files} == {"sweep.png", "sweep.svg"} and all(f.stat().st_size > 1000 for f in files)
     assert draw(axes, rows, [], "title", tmp_path / "none") == [] and not (tmp_path / "none").exists()
+
+
+def test_the_fitted_exponent_is_drawn_where_nothing_else_is_swept(tmp_path: Path) -> None:
+    x, y = sweep.Axis("x", (1.0, 10.0, 100.0), "log", ""), sweep.Axis("y", (1.0,), "list", "")
+    for axes, drawn in (([x], True), ([x, y], False)):
+        rows = grid((1.0, 1.0), (10.0, 1.0), (100.0, 1.0))
+        files = draw(axes, rows, ["a"], "title", tmp_path / str(len(axes)))
+        (page,) = (f.read_text() for f in files if f.suffix == ".svg")
+        assert ("exponent 1 in [1, 1]" in page) == drawn

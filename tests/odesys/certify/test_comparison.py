@@ -201,6 +201,23 @@ def test_a_search_for_a_rate_of_use_ends_at_a_point_that_excludes_it() -> None:
     assert met == plain, "a need that can be met changes nothing"
 
 
+def test_a_rate_of_use_is_more_than_what_was_wanted() -> None:
+    below, just = [
+        lower_linear_bound(logistic(), ["x"], ONE, {"x": (0, QUARTER)}, {"r": 2}, wanted=wanted)
+        for wanted in (Fraction(149, 100), Fraction(3, 2))
+    ]
+    assert (below.answer, below.rate) == ("holds", sp.Rational(3, 2))
+    assert (just.answer, just.rate, just.upper) == ("fails", None, sp.Rational(3, 2))
+
+
+def test_where_the_linear_system_rests_no_rate_makes_up_for_a_negative_field() -> None:
+    """Of A = -1 on [0, 1] all large rates are lower bounds if the field at 0 is not negative, and none is if it is."""
+    for field, answer in ((X, "holds"), (-X, "holds"), (X - 1, "fails")):
+        bound = lower_linear_bound(System.from_equations({X: field}), ["x"], -ONE, {"x": (0, 1)})
+        assert (bound.answer, bound.rate) == (answer, sp.oo if answer == "holds" else None)
+    assert bound.tight_at == {"x": 0}
+
+
 # ---- the two-mixture block -----------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from odesys import EquationError, System, sym
+from odesys import EquationError, System, stated, sym
 
 X, Y = sp.symbols("x y")
 
@@ -29,3 +29,10 @@ def test_states_that_never_move_become_parameters() -> None:
     frozen = System.from_strings("x' = -k*w*x, w' = 0, y' = x").freeze_still()
     assert frozen.names == ("x", "y") and frozen.parameters == ("k", "w")
     assert frozen.equations == {"x": -sym("k") * sym("w") * sym("x"), "y": sym("x")}
+
+
+def test_rates_and_next_values_are_called_so_in_what_is_recorded() -> None:
+    for kind, node, title in (("flow", 2 * sym("x"), "rate_of_x"), ("map", 3 * sym("x"), "next_x")):
+        with stated.recorded():
+            assert System.from_equations({"x": node}, kind=kind).equations["x"] is node
+            assert stated.titles[node] == title

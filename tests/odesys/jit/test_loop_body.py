@@ -111,3 +111,29 @@ class Right:
 def first_of_both(a: float) -> float:
     """Two tables that are called T."""
     return a + Left.T[0] + Right.T[0] * 10.0
+
+
+WEIGHTS = np.array([0.5, 2.0])
+
+
+def weighted(n: int, x: Array) -> float:
+    """An array that is given is written to, entry by entry."""
+    for i in range(n):
+        x[i] = WEIGHTS[i % 2] * x[i]
+        x[i] += 1.0
+    return x[0]
+
+
+@EXAMPLES
+@given(vectors)
+def test_arrays_that_are_given_are_written_to(x: np.ndarray) -> None:
+    check(weighted, len(x), x)
+
+
+def test_tables_are_not_written_to() -> None:
+    def spoiled(a: float) -> float:
+        WEIGHTS[0] = a
+        return a
+
+    with pytest.raises(LoopError, match="WEIGHTS"):
+        loops.ready(spoiled)

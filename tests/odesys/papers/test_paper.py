@@ -104,3 +104,9 @@ def test_names_that_could_leave_a_folder_are_refused(name: str) -> None:
         Paper("toy", "", "", (), {name: lambda parameters: None}, {}, {})
     with pytest.raises(ParameterError, match="can not name a figure"):
         Paper("toy", "", "", (), {}, {}, {name: FigureSpec("", lambda folder, progress: [])})
+
+
+def test_what_is_out_of_range_is_told_the_ends_there_are() -> None:
+    for ends, said in (({"high": 1}, "a number and at most 1"), ({"low": 0, "open_low": True}, "a number above 0")):
+        with pytest.raises(ParameterError, match=f"it must be {said}$"):
+            Parameter("rate", 0.5, "speed", float, **ends).read("2" if "high" in ends else "0")

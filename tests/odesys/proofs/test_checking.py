@@ -1,6 +1,10 @@
 """Running Coq."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,6 +69,28 @@ def test_seconds_are_those_of_a_processor(tmp_path: Path, monkeypatch: pytest.Mo
     assert not found.ok
     assert found.why == "stopped at the limit of 2 s or 3 GB"
     assert 1 < found.seconds < 4
+
+
+@needs_coq
+def test_seconds_are_those_of_the_file_and_of_the_system_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = os.wait4
+    used = SimpleNamespace(ru_utime=3.0, ru_stime=1.0)
+    monkeypatch.setattr(os, "wait4", lambda *given: (*ended(*given)[:2], used))
+    (tmp_path / "one.v").write_text("Check 1.\n")
+    assert checking._run(tmp_path, "one.v").seconds == 4
+
+
+def test_limits_are_no_higher_than_those_of_the_command() -> None:
+    """A process can lower its limits and not raise them again, so this is asked of one that ends."""
+    asked = (
+        "import resource as r; from odesys.proofs import checking;"
+        "r.setrlimit(r.RLIMIT_CPU, (60, 65)); r.setrlimit(r.RLIMIT_STACK, (2**22, 2**23)); checking._limits();"
+        "print(r.getrlimit(r.RLIMIT_CPU), r.getrlimit(r.RLIMIT_STACK))"
+    )
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+    assert said == "(65, 65) (8388608, 8388608)\n"
 
 
 def test_the_folder_describes_itself(tmp_path: Path) -> None:

@@ -25,9 +25,22 @@ def handed(relations, **more):
 def test_sides_at_values_and_for_all_values(tmp_path: Path) -> None:
     found = [
         *handed({"witness": (2 * M * V, ">", sp.Rational(9, 4) * V)}, at={M: 2, V: 1}),
-        *handed({"room": (sp.Rational(9, 4) * V, ">=", 2 * V), "apart": (M + V, "!=", 0)}),
+        *handed({"room": (sp.Rational(9, 4) * V, ">=", 2 * V), "apart": (M + V, "!=", 0), "other": (0, "!=", M + V)}),
     ]
     assert said(found, tmp_path).ok
+
+
+def test_what_is_larger_or_smaller_is_not_equal() -> None:
+    for pair, larger in (((M + V, "!=", 0), True), ((0, "!=", M + V), False)):
+        text = theory(["t"], handed({"apart": pair})).text
+        assert ("Rgt_not_eq" in text, "Rlt_not_eq" in text) == (larger, not larger)
+
+
+def test_a_bound_that_is_met_at_a_corner_is_a_sum_over_the_corners() -> None:
+    weak = sp.Symbol("s", nonnegative=True)
+    for most, shown in ((3, True), (4, True), (2, False)):
+        made = theory(["t"], handed({"linear": (X * weak, "<=", most * weak)}, where=[(1, "<=", X), (X, "<=", 3)]))
+        assert ("replace gap__ with" in made.text) == shown
 
 
 @needs_coq

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchmarks.proofs import broken
 from odesys import equal, sym
+from odesys.proofs.forms import LARGEST, Form, written_forms
 from odesys.proofs.theory import theory
 from odesys.stated import recorded
 from tests.coq import needs_coq, said_of
@@ -50,3 +51,15 @@ def test_a_product_with_one_says_nothing() -> None:
 
 def test_a_third_of_it_is_it_over_three() -> None:
     assert made(lambda: (ALPHA + 1) / 3, lambda: Fraction(1, 3) * (ALPHA + 1)).by_definition == 1
+
+
+def test_a_long_sum_is_shown_down_to_its_largest_number_of_operations() -> None:
+    with recorded():
+        total = ALPHA
+        for k in range(LARGEST + 10):
+            total = total + sym(f"x{k}")
+        (form,) = written_forms(total)
+    operations = 0
+    while isinstance(form, Form):
+        operations, form = operations + 1, form.left
+    assert operations == LARGEST

@@ -108,3 +108,12 @@ def test_a_long_text_is_shown_by_its_ends() -> None:
     with pytest.raises(EquationError) as caught:
         Grammar().read("x + y * " * 500 + "$")
     assert len(str(caught.value)) < 200 and "the sign $ has no meaning" in str(caught.value)
+
+
+def test_pieces_are_written_in_two_ways_and_end_with_one_for_all_other_cases() -> None:
+    read = Grammar().read
+    size = read("Piecewise((x, x > 0), (-x, True))")
+    assert size is read("piecewise(x, x > 0, -x)")
+    assert (value(size, x=2.0), value(size, x=-3.0)) == (2.0, 3.0)
+    with pytest.raises(EquationError, match="the last piece has a condition"):
+        read("Piecewise((x, x > 0), (-x, x < 0))")

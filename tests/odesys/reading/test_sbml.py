@@ -54,6 +54,21 @@ def test_sizes_of_compartments_and_amounts() -> None:
     assert two.system.equations["B"] is Grammar().read("-k*B/C") and two.values["C"] == 4
 
 
+TWO_DECAYS = """<sbml xmlns="http://www.sbml.org/sbml/level2" level="2" version="1"><model>
+<listOfCompartments><compartment id="C" size="1"/></listOfCompartments>
+<listOfSpecies><species id="A" compartment="C" initialConcentration="5"/></listOfSpecies>
+<listOfReactions>{}</listOfReactions></model></sbml>"""
+DECAY = """<reaction id="{}" reversible="false"><listOfReactants><speciesReference species="A"/></listOfReactants>
+<kineticLaw><math xmlns="http://www.w3.org/1998/Math/MathML"><apply><times/><ci>k</ci><ci>A</ci></apply></math>
+<listOfParameters><parameter id="k" value="{}"/></listOfParameters></kineticLaw></reaction>"""
+
+
+def test_one_name_in_two_reactions_stands_for_two_numbers() -> None:
+    reading = system_from_sbml(TWO_DECAYS.format(DECAY.format("slow", 1) + DECAY.format("fast", 8)))
+    assert reading.system.equations["A"] is Grammar().read("-slow_k*A - fast_k*A")
+    assert reading.values == {"slow_k": 1, "fast_k": 8} and reading.start == {"A": 5}
+
+
 def test_a_compartment_of_size_one_is_left_out_and_said() -> None:
     reading = system_from_antimony("compartment C = 1; species B in C; B = 8; r: B -> ; C*k*B; k = 3")
     assert reading.system.equations["B"] is Grammar().read("-k*B") and any("size 1" in note for note in reading.notes)

@@ -112,6 +112,7 @@ def test_a_claim_with_two_slips_is_a_card_and_a_line(tmp_path: Path) -> None:
     content.outcomes = [replace(o, verdict=verdict) if o is failing else o for o in content.outcomes]
     rows = [change for change in changes(content) if failing.claim.id in {e.claim.id for e in change.entries}]
     assert [(row.cause, bool(row.second)) for row in rows] == [("a first one", False), ("a second one", True)]
+    assert rows[1].instead == [], "what holds instead is said with the first"
     assert len(changes(content)) == score(content.outcomes)["causes"]
     text = html.page(content)
     assert text.count("has a second slip") == 1 and text.count(f'id="{anchor(failing.claim.id)}"') == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 
-from odesys.report.proof_graph_layout import NODE_HEIGHT, PAGE_MARGIN, PAGE_WIDTH, layered_layout
+from odesys.report.proof_graph_layout import CHARACTER_WIDTH, NODE_HEIGHT, PAGE_MARGIN, PAGE_WIDTH, layered_layout
 
 
 def test_graph_layout_has_no_overlaps_and_points_down() -> None:
@@ -47,3 +47,12 @@ def test_neighbours_stand_near_each_other() -> None:
 def test_a_graph_without_claims_has_a_size() -> None:
     layout = layered_layout(nx.DiGraph())
     assert layout.boxes == {} and (layout.width, layout.height) == (PAGE_WIDTH, PAGE_MARGIN)
+
+
+def test_a_claim_too_wide_for_the_rest_of_its_line_begins_another() -> None:
+    wide = PAGE_WIDTH - 2 * PAGE_MARGIN
+    names = [letter * int(0.55 * wide / CHARACTER_WIDTH) for letter in "abc"]
+    boxes = layered_layout(nx.DiGraph([(name, "all") for name in names])).boxes
+    assert all(box.width < wide for box in boxes.values()), "each has room for itself"
+    assert len({boxes[name].y for name in names}) == 3
+    assert {boxes[name].x for name in names} == {PAGE_WIDTH / 2}

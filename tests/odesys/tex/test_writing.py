@@ -56,6 +56,7 @@ def test_plain_text_reads_back_as_the_same_value(node: Node) -> None:
         (exp(X) * exp(-Y), "exp(x - y)", "e^{x - y}"),
         (sqrt(X), "sqrt(x)", r"\sqrt{x}"),
         ((X - Y) / 2, "1/2*(x - y)", r"\frac{1}{2}(x - y)"),
+        ((X + Y + K) / 2, "1/2*(x + y + k)", r"\frac{1}{2}(x + y + k)"),
         (2.0 * X + 1.0 * Y, "2.0*x + y", "2x + y"),
         (num(Fraction(-3, 4)), "-3/4", r"-\frac{3}{4}"),
         (step(X - Y), "[x - y > 0]", r"\mathbb{1}[x - y>0]"),
