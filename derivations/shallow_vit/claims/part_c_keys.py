@@ -24,6 +24,7 @@ from odesys import (
     graph,
     identity,
     sym,
+    untested,
 )
 
 from ..laboratory import Laboratory
@@ -275,14 +276,14 @@ def other_parts_of_deviation(lab: Laboratory) -> Verdict:
     origin="proof",
     where="Proof of Claim 2, Eqs. (146), (147)",
     source="damaged",
-    parts=["gamma and K_e"],
+    parts=["(146)", "(147)"],
     hypotheses=(GROWS_MORE,),
     fault="misprint",
     cause="K-of-a-sample",
     statement=r"|\gamma_l'|\lesssim\tfrac1B\sum_nK\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\qquad|K_e|\lesssim\tfrac1B\sum_nK\tfrac{|S_2^n|}{|S^n|-|S_1^n|}",
     reading="K(t) is the coefficient of q_1 in (141), one for the batch, as printed; the damaged denominator of (147) as |S| - |S_1|; constants free of B and of counts",
 )
-def other_components(lab: Laboratory) -> Verdict:
+def other_components(lab: Laboratory) -> dict[str, Verdict]:
     """All components of the query of pattern 1; a batch in which one sample alone moves both the first and another one.
 
     The query of pattern 1 moves by sum_j G_j1 q_j, and G_j1 = A_j (g_j - sum_s A_s g_s), where g_j is the sum over neurons of
@@ -293,12 +294,13 @@ def other_components(lab: Laboratory) -> Verdict:
     confusion tokens, so that the right side of (148) is 0.
     """
     wrong = _one_sample_alone(_moves_of_query(lab), "gamma_3'")
-    return wrong.correcting(
+    gamma = wrong.correcting(
         r"|\gamma_l'|\le C\tfrac1B\sum_n|K_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad K(t)=\tfrac1B\sum_nK_n",
         _sample_by_sample(),
         "K lost the index n that beta_1^n has in (132); where other values are at most a share c < 1 of the first and other logits are equal; "
         "C depends on c and on the least A_1; as printed where |K_n| <= C K(t), as for equal fractions",
     )
+    return {"(146)": gamma, "(147)": untested(NOT_BOTH)}
 
 
 @claim(
@@ -309,27 +311,33 @@ def other_components(lab: Laboratory) -> Verdict:
     uses=["X1"],
     origin="proof",
     where="Proof of Claim 2, Eqs. (164), (165)",
-    parts=["gamma and Q_e"],
+    parts=["(164)", "(165)"],
     hypotheses=(GROWS_MORE,),
     fault="misprint",
     cause="K-of-a-sample",
     statement=r"|\gamma_l|\lesssim\tfrac1B\sum_nQ\tfrac{|S_l^n|}{|S^n|-|S_*^n|},\qquad|Q_e|\lesssim\tfrac1B\sum_nQ\tfrac{|S_\#^n|}{|S^n|-|S_*^n|}",
     reading="as (146), (147): Q(t) is the coefficient of q_1 in (162), one for the batch, as printed; constants free of B and of counts",
 )
-def other_components_of_the_key(lab: Laboratory) -> Verdict:
+def other_components_of_the_key(lab: Laboratory) -> dict[str, Verdict]:
     """The key of pattern 1 moves by sum_k G_1k r_k, and the batch of Eq.144-147 has the same numbers.
 
     A query of pattern 3 in the sample with one token of patterns 1 and 3 each gives 1/(1 + x) to pattern 1, that of pattern 1 gives x/(1 + x)
     to it: A (1 - A) is one number, and so gamma_3 = r/B, as there.
     """
-    return _one_sample_alone(_moves_of_key(lab), "gamma_3").correcting(
+    gamma = _one_sample_alone(_moves_of_key(lab), "gamma_3").correcting(
         r"|\gamma_l|\le C\tfrac1B\sum_n|Q_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad Q(t)=\tfrac1B\sum_nQ_n",
         _key_sample_by_sample(),
         "Q lost the index n; where the same neurons meet both queries, other values are at most a share c < 1 of the first and features have one length; "
-        "C = (1 + c)/(1 - c) (1 + x)^2/(a x), a the least |S_1|/|S| of a sample and x = e^{|q_1|^2}",
+        "C = (1 + c)/(1 - c) (1 + x)^2/(a x), a the least |S_1|/|S| of a sample and x = e^{|q_1|^2}; "
+        "|S_1| is |S_*| for label +",
     )
+    return {"(164)": gamma, "(165)": untested(NOT_BOTH)}
 
 
+NOT_BOTH = (
+    "tried: the batch of the other display has no sample with tokens of patterns 1 and 2, so that this component is 0 in it; with such samples "
+    "alpha_# > 0, and the right side is no longer that of one sample"
+)
 SUMS = "argues in words: from the forces of one sample and three patterns to a batch and M patterns"
 
 
