@@ -185,8 +185,7 @@ class Matrices:
     def pack(self, x: np.ndarray) -> np.ndarray:
         """w, M, A, B of both heads in one vector of 104 numbers."""
         parts = [
-            np.array([x[self.index[f"{leaf}_{head}"]] for head in HEADS]).ravel()
-            for leaf in ("w", "KQ", "KK", "QQ")
+            np.array([x[self.index[f"{leaf}_{head}"]] for head in HEADS]).ravel() for leaf in ("w", "KQ", "KK", "QQ")
         ]
         return np.concatenate(parts)
 

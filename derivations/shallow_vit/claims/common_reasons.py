@@ -15,6 +15,9 @@ TRIED = {
     "Eq.117-120": "that no power of B can occur is exact; that an unlucky neuron moves late in a run needs one that is revived, seen in runs",
     "Eq.133-135": "(133) is proved; tried for (134): w'v_2 <= w'v_1 holds at the start for lucky neurons in the mean, by symmetry; its growth follows the 21 equations in numbers; "
     "(135): no power of B, exactly, and a ratio that is not zero, in runs",
+    "Eq.144-147": "tried for (147): the batch of (146) has no sample with tokens of patterns 1 and 2, so that K_e is 0 in it; samples that have both need alpha_# > 0, "
+    "and another class moves the same component",
+    "Eq.164-165": "tried for (165): the batch of (164), in which no sample has tokens of patterns 1 and 2, so that Q_e is 0",
     "Eq.155-158": "(155) by proof; tried for (158): the factor beside the share of the queries is a covariance under attention summed over samples of both classes and over neurons, "
     "whose sign at the first steps is random",
     "Eq.149-150": "tried for p_n(t) >= p_n(0): the sign of G_11 is that of a sum over random neurons at the first steps, and both signs occur; later it is that of the output, in runs",

@@ -334,10 +334,7 @@ def other_components_of_the_key(lab: Laboratory) -> dict[str, Verdict]:
     return {"(164)": gamma, "(165)": untested(NOT_BOTH)}
 
 
-NOT_BOTH = (
-    "tried: the batch of the other display has no sample with tokens of patterns 1 and 2, so that this component is 0 in it; with such samples "
-    "alpha_# > 0, and the right side is no longer that of one sample"
-)
+NOT_BOTH = "in the batch of the other display no sample has tokens of patterns 1 and 2, so that this component is 0"
 SUMS = "argues in words: from the forces of one sample and three patterns to a batch and M patterns"
 
 
