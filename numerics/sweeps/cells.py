@@ -26,7 +26,7 @@ from odesys.errors import OutputError, ParameterError
 from odesys.files import json_text
 from odesys.jit.code_store import cache_folder, own_bytes, write_own
 from odesys.papers.workers import process_pool
-from odesys.terminal import Progress, silent
+from odesys.terminal import Progress, paced, silent
 
 HEARTBEAT = 5.0  # seconds
 MISSING = object()
@@ -72,7 +72,7 @@ def run_cells(
     """
     if workers < 1:
         raise ParameterError(f"{workers} processes can not run anything; use at least 1")
-    files = [None if store is None else store / f"{_key(function, cell)}.json" for cell in cells]
+    files = [None] * len(cells) if store is None else _files(store, function, cells, progress)
     known: dict[int, Any] = {}
     for k, file in enumerate(files):
         found = _stored(file)
@@ -123,7 +123,7 @@ def task_name(kind: str, function: Callable[..., Any]) -> str | None:
     while isinstance(inner, partial):
         inner = inner.func
     local = "<" in getattr(inner, "__qualname__", "<")
-    return None if local else f"{kind} {inner.__module__} {_key(function, ())}"
+    return None if local else f"{kind} {inner.__module__} {_key(function)(())}"
 
 
 @contextmanager
@@ -170,11 +170,23 @@ def _forget_abandoned(folder: Path) -> None:
                 shutil.rmtree(task, ignore_errors=True)
 
 
-def _key(function: Callable[[Any], Any], cell: Any) -> str:
-    """A name that depends on the function, the source of its package and of these, and every number of the cell."""
-    ours = [_digest(str(Path(file).parent)) for file in (__file__, odesys.__file__)]
-    text = repr((_text(function), _text(cell), ours))
-    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+def _files(store: Path, function: Callable[[Any], Any], cells: Sequence[Any], progress: Progress) -> list[Path | None]:
+    """Where results of cells, of which there may be millions, are kept."""
+    key, told, files = _key(function), paced(progress), list[Path | None]()
+    for cell in cells:
+        files.append(store / f"{key(cell)}.json")
+        told("looking for results that are kept", 0.0)
+    return files
+
+
+def _key(function: Callable[[Any], Any]) -> Callable[[Any], str]:
+    """Names by the function, the source of its package and of these, and every number of a cell."""
+    ours, named = [_digest(str(Path(file).parent)) for file in (__file__, odesys.__file__)], _text(function)
+
+    def key(cell: Any) -> str:
+        return hashlib.blake2b(repr((named, _text(cell), ours)).encode(), digest_size=12).hexdigest()
+
+    return key
 
 
 def _text(value: Any) -> str:

@@ -169,3 +169,11 @@ def test_a_long_task_is_kept_where_that_is_asked_for(tmp_path: Path, monkeypatch
             run_cells(partial(logged, log=str(log)), [1], store=store)
         assert store is not None and store.exists() == keep
         assert log.read_text().split() == wanted
+
+
+def test_looking_for_kept_results_tells_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million cells take longer to look up than a person waits without a word."""
+    monkeypatch.setattr(cells, "paced", lambda progress: progress)
+    told: list[str] = []
+    assert run_cells(abs, [-1, 2], lambda what, done: told.append(what), store=tmp_path) == [1, 2]
+    assert told[:2] == ["looking for results that are kept"] * 2 and len(told) == 4
