@@ -318,7 +318,7 @@ def growth_of_attention(lab: Laboratory) -> Verdict:
     parts=["(47)", "(48)"],
     hypotheses=(*SHARED, GROWTH, HALF),
     statement=r"\mathrm{softmax}_j(t+1)\lesssim\frac1{|S_1|e^{(1+K)Q^2-\delta Q}+|S|-|S_1|},\quad\Delta\,\mathrm{softmax}_j\lesssim-\frac{|S_1|e^{Q^2-\delta Q}K}{(|S_1|e^{(1+K)Q^2-\delta Q}+|S|-|S_1|)^2},\quad j\notin S_*",
-    reading="query of pattern 1; e^(tau Q), by which (182) and (47) differ, is part of the constant; (48) where label-relevant tokens are few, xi = 1/sqrt m",
+    reading="query of pattern 1; e^(tau Q) between (182) and (47) is constant; (48) at few label-relevant tokens, xi = 1/sqrt m, one a_i for all positions",
 )
 def decrease_elsewhere(lab: Laboratory) -> dict[str, Verdict]:
     """As Eq.45 and Eq.46: attention on one other token is at most (1 + R)/b times that on all of them; and it may rise.
