@@ -203,7 +203,7 @@ class _Model:
         for p in self.model.getListOfParameters():
             found[plain_name(p.getId())] = Fraction(repr(p.getValue())) if p.isSetValue() else None
         for reaction in self.model.getListOfReactions():
-            for p in self._locals(reaction.getKineticLaw()):  # every reaction has a law, or has no rate
+            for p in self._locals(reaction.getKineticLaw()):  # one without a law was refused by `rate`
                 found[self.local_name(reaction, p)] = Fraction(repr(p.getValue())) if p.isSetValue() else None
         self._initial_assignments(found)
         return found

@@ -357,7 +357,7 @@ def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict
     point = {"x": math.e, "g": 1.0, "b": 49.0, "u": 0.0}
     left, right, least, batch = graph.evaluate([gamma[0] / size, printed, tokens, size], point, graph.FLOAT_FUNCTIONS)
     sentence = (
-        f"B = {batch:.0f} at W_K = W_Q = 1, neurons that meet patterns 1 and 2 alone; half of the samples have label - and patterns 2 and 4; of "
+        f"B = {batch:.0f}, a first step at W_K = W_Q = 1 with neurons that meet patterns 1 and 2 alone (counts depend on B); half of the samples have label - and patterns 2 and 4; of "
         f"label + one has as many tokens of pattern 3 as of 1, the others {math.ceil(least)} of pattern 1 for each of pattern 4. "
         f"|{name}| is {left / right:.0f} times the right side, and at least B/2 times for every even B"
     )
