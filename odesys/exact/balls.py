@@ -39,6 +39,8 @@ def ball_context(precision: int, length: int) -> Iterator[None]:
 
 def exact(value: Any) -> Fraction:
     """An exact number as a Fraction; floats are refused."""
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, float):
         raise ParameterError(f"the float {value!r} is not exact; write a Fraction, or a ball that holds the value")
     try:

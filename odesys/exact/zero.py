@@ -13,7 +13,9 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -117,7 +119,7 @@ def zero_test(
         for point, ball in ball_values(node, tried, precision):
             if ball is not None and ball.is_finite() and not ball.contains(0):
                 method = f"ball arithmetic with {precision} bits at a rational point"
-                return ZeroResult("nonzero", point, str(ball), None, method)
+                return ZeroResult("nonzero", dict(point), str(ball), None, method)
         if step == 0:  # a witness is cheap and was not found: time for a proof
             method = prove_zero(node, positive, rewriter)
             if method:
@@ -222,9 +224,14 @@ def points_for(
     """The rational points at which expressions are tried: those of `points` that respect `positive`, or small ones."""
     names = sorted(graph.symbols(nodes))
     if points is None:
-        return list(rational_points(names, positive, seed))
+        return _small_points(tuple(names), frozenset(positive).intersection(names), seed)
     found = islice(points(names, seed), POINTS if names else 1)
     return [point for point in found if all(value > 0 for name, value in point.items() if name in positive)]
+
+
+@lru_cache(maxsize=256)
+def _small_points(names: tuple[str, ...], positive: frozenset[str], seed: int) -> list[Mapping[str, Fraction]]:
+    return [MappingProxyType(point) for point in rational_points(names, positive, seed)]
 
 
 def rational_points(

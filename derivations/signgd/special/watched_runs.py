@@ -334,7 +334,7 @@ def _watched(
 ) -> list[Record | IntegrationError]:
     """Flows of one group, each with its own clock; states are kept at times that grow geometrically."""
     state, keep = watch.start.state, np.array(pace.least)
-    kept = [Kept(start.state) for start in starts]
+    kept = Kept(state)
     with np.errstate(over="ignore", invalid="ignore"):  # a broken system may overflow: its record says so
         while True:
             width = np.where(watch.clock < end, pace(watch.clock), 0.0)
@@ -342,35 +342,43 @@ def _watched(
             if not width.any():
                 break
             state = watch(state, width)
-            for run in np.flatnonzero(((watch.clock >= keep) | (watch.clock >= end)) & (width > 0)):
-                kept[run].add(float(watch.clock[run]), state, int(run))
-                keep[run] = max(keep[run] * growth[run], watch.clock[run])
-    runs = [one.run(start) for start, one in zip(starts, kept, strict=True)]
+            due = np.flatnonzero(((watch.clock >= keep) | (watch.clock >= end)) & (width > 0))
+            kept.add(watch.clock, state, due)
+            keep[due] = np.maximum(keep[due] * growth[due], watch.clock[due])
+    runs = [kept.run(start, number) for number, start in enumerate(starts)]
     return _finished(runs, watch)
 
 
 class Kept:
-    """States of one run, copied once, into arrays that double where they are full."""
+    """States of several runs, each at times of its own, copied once into arrays that double where one is full."""
 
     def __init__(self, first: State) -> None:
-        self.times = [0.0]
-        self.columns = {name: np.empty((512, *np.shape(getattr(first, name)))) for name in NAMES}
-        for name, column in self.columns.items():
-            column[0] = getattr(first, name)
+        columns = {name: np.asarray(getattr(first, name)) for name in NAMES}
+        self.columns = {name: np.empty((len(x), 512, *x.shape[1:])) for name, x in columns.items()}
+        count = len(next(iter(columns.values())))
+        self.times, self.counts = np.zeros((count, 512)), np.zeros(count, dtype=int)
+        self.add(np.zeros(count), first, np.arange(count))
 
-    def add(self, time: float, states: State, run: int) -> None:
-        """One of several states, at a time."""
-        place = len(self.times)
-        self.times.append(time)
+    def add(self, times: np.ndarray, states: State, runs: np.ndarray) -> None:
+        """The present states of some of the runs."""
+        places = self.counts[runs]
+        if places.size and places.max() == self.times.shape[1]:
+            self.times = _doubled(self.times)
+            self.columns = {name: _doubled(column) for name, column in self.columns.items()}
+        self.times[runs, places] = times[runs]
         for name, column in self.columns.items():
-            if place == len(column):
-                self.columns[name] = column = np.concatenate([column, np.empty_like(column)])
-            column[place] = getattr(states, name)[run]
+            column[runs, places] = getattr(states, name)[runs]
+        self.counts[runs] += 1
 
-    def run(self, start: Start) -> Run:
-        """The run, whose times are theta."""
-        count = len(self.times)
-        return Run(start, np.array(self.times), eta=1.0, **{name: x[:count] for name, x in self.columns.items()})
+    def run(self, start: Start, number: int) -> Run:
+        """One of the runs, whose times are theta."""
+        count = self.counts[number]
+        columns = {name: column[number, :count] for name, column in self.columns.items()}
+        return Run(start, self.times[number, :count], eta=1.0, **columns)
+
+
+def _doubled(table: np.ndarray) -> np.ndarray:
+    return np.concatenate([table, np.empty_like(table)], axis=1)
 
 
 def descents(
