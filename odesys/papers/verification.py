@@ -21,7 +21,7 @@ from .paper import Paper
 from .proof_files import ProofFile, check_proofs, proof_lines
 from .redraw import FLIP_LIMIT, redraw, redraw_lines
 from .survival import causes, few_open, score, theorem_answers, with_survival
-from .workers import Answer, run_tasks, tasks_of
+from .workers import Answer, one_pool, run_tasks, tasks_of
 
 
 def verify(
@@ -84,6 +84,16 @@ class Request:
 
 def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
     """The command ``odesys verify``: print what stands, write what was asked for; True if all is as it should be."""
+    books = {name: paper.book() for name, paper in papers.items() if paper.book is not None}
+    chosen = {
+        name: book.select(request.ids, "full" if request.redraw else request.level) for name, book in books.items()
+    }
+    exported = request.proofs is not None
+    with one_pool(request.workers, {name: tasks_of(books[name], own, proofs=exported) for name, own in chosen.items()}):
+        return _verified(papers, chosen, request)
+
+
+def _verified(papers: Mapping[str, Paper], chosen: Mapping[str, Sequence[Claim]], request: Request) -> bool:
     done: list[Outcome] = []
     more: dict[str, Any] = {"mutations": {}}
     decided = True
@@ -98,10 +108,9 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
             typer.echo(f"{paper.name} has no registered claims yet")
             continue
         book = paper.book()
-        chosen = book.select(request.ids, "full" if request.redraw else request.level)
         with progress_bar(f"verifying {paper.name}") as progress:
             proofs: list[ProofFile] | None = None if request.proofs is None else []
-            outcomes = verify(book, chosen, progress, request.workers, name, rescue, proofs=proofs)
+            outcomes = verify(book, chosen[name], progress, request.workers, name, rescue, proofs=proofs)
             found = _extra_runs(name, book, outcomes, request, progress)
         show(paper.name, book, outcomes, request.show_all, bool(request.ids))
         if request.proofs is not None:

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Number
 from typing import Any
 
@@ -62,6 +62,7 @@ class Answer:
 
 
 _ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
+_SHARED: ContextVar[_Pool | None] = ContextVar("shared", default=None)
 
 
 @contextmanager
@@ -147,12 +148,12 @@ def run_tasks(
     Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts.
     """
     arrived = [] if arrived is None else arrived
-    if min(workers, len(tasks)) <= 1:
+    if _SHARED.get() is None and min(workers, len(tasks)) <= 1:
         for found in _one_after_the_other(book, tasks, progress):
             arrived.append(found)
         return list(arrived)
-    with process_pool(min(workers, len(tasks))) as pool:
-        futures: list[Future[list[Answer]]] = [pool.submit(_work, paper, task) for task in tasks]
+    with _pool(min(workers, len(tasks))) as pool:
+        futures: list[Future[list[Answer]]] = [pool.submit(paper, task) for task in tasks]
         try:
             for done, future in enumerate(as_completed(futures), start=1):
                 arrived += future.result()
@@ -220,6 +221,44 @@ def _strange(value: Any) -> Iterator[Any]:
 
 def _finished(future: Future[list[Answer]]) -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Processes, and what they were given to do before someone asked for its answers."""
+
+    processes: ProcessPoolExecutor
+    begun: dict[tuple[str, Task], Future[list[Answer]]] = field(default_factory=dict)
+
+    def submit(self, paper: str, task: Task) -> Future[list[Answer]]:
+        """The answers to a task, which are asked for once."""
+        return self.begun.pop((paper, task), None) or self.processes.submit(_work, paper, task)
+
+
+@contextmanager
+def one_pool(workers: int, tasks: Mapping[str, Sequence[Task]]) -> Iterator[None]:
+    """Inside, the same processes serve all papers, whose tasks they begin at once, those of many claims first."""
+    listed = [(paper, task) for paper, own in tasks.items() for task in own]
+    if min(workers, len(listed)) <= 1:
+        yield
+        return
+    with process_pool(min(workers, len(listed))) as processes:
+        ordered = sorted(listed, key=lambda each: -len(each[1].claims))
+        token = _SHARED.set(_Pool(processes, {each: processes.submit(_work, *each) for each in ordered}))
+        try:
+            yield
+        finally:
+            _SHARED.reset(token)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[_Pool]:
+    shared = _SHARED.get()
+    if shared is not None:
+        yield shared
+        return
+    with process_pool(workers) as processes:
+        yield _Pool(processes)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from odesys.papers import registry
 from odesys.papers.claims import CheckError, ClaimBook
 from odesys.papers.mutation_runs import mutation_runs
 from odesys.papers.verification import verify
-from odesys.papers.workers import Task, available_cores, run_tasks, tasks_of
+from odesys.papers.workers import Task, available_cores, one_pool, run_tasks, tasks_of
 from odesys.terminal import silent
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,6 +102,19 @@ def test_two_processes_give_what_one_gives(folder) -> None:
     assert places[0] == os.getpid() != places[1], "it really ran elsewhere"
     mutants = [mutation_runs(name, book, alone, book.mutations, silent, workers) for workers in (1, 2)]
     assert mutants[0] == mutants[1] and [m.state for m in mutants[0]] == ["survived", "survived", "killed"]
+
+
+def test_one_pool_begins_what_is_asked_for_later(folder) -> None:
+    name, book = folder("return measured(True)")
+    alone, tasks = verify(book, list(book), silent, 1, name), tasks_of(book, list(book))
+    with one_pool(2, {name: tasks}):
+        runs = [verify(book, list(book), silent, 2, name) for _ in range(2)]  # the second one begins anew
+        one = verify(book, [book["A"]], silent, 2, name)
+    assert [plain(run) for run in runs] == [plain(alone)] * 2 and plain(one) == plain(alone)[:1]
+    served = {run[0].verdict.details["process"] for run in [*runs, one]}
+    assert os.getpid() not in served and len(served) <= 2, "the same processes serve all"
+    with one_pool(1, {name: tasks}), one_pool(2, {}):
+        assert verify(book, [book["A"]], silent, 1, name)[0].verdict.details["process"] == os.getpid()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
