@@ -56,17 +56,22 @@ def single_row(system: System, x0: Any, parameters: Mapping[str, Any], rtol: flo
 def _put_parameters(system: System, parameters: Sequence[Mapping[str, Any]], out: np.ndarray) -> bool:
     """Write the values of all points; False if a name is missing or not known, or a value is no number."""
     names, before = system.parameters, None
-    for k, one in enumerate(parameters):
+    values: list[list[float]] = []
+    counts: list[int] = []  # of points in a row that share one mapping
+    for one in parameters:
         if one is before:
-            out[k] = out[k - 1]
+            counts[-1] += 1
             continue
         if len(one) != len(names):
             return False
         try:
-            out[k] = [float(one[name]) for name in names]
+            values.append([float(one[name]) for name in names])
         except (KeyError, TypeError, ValueError, OverflowError):
             return False
+        counts.append(1)
         before = one
+    if counts:
+        out[:] = np.repeat(np.array(values), counts, axis=0)
     return True
 
 

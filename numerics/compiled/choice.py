@@ -20,9 +20,15 @@ STEADY = 1.25  # a buffer of steps may be so much longer than the one before for
 COMPILE, STEP, OPERATION = 1.5e-4, 2.5e-6, 1e-8  # seconds an operation to compile; saved a step, and a node in it
 
 
+def nodes_of(system: System) -> int:
+    """Operations and symbols of the field."""
+    return len(graph.topological(list(system.nodes)))
+
+
 def work_of(system: System, rtol: float) -> float:
     """About the operations of the Taylor coefficients at a tolerance."""
-    return len(graph.topological(list(system.nodes))) * order_for(rtol) ** 2 / 2
+    nodes = nodes_of(system)
+    return nodes * order_for(rtol, nodes) ** 2 / 2
 
 
 def can_be_series(system: System, rtol: float) -> bool:
@@ -48,5 +54,5 @@ def series_pay(system: System, rtol: float, left: float, allowed: float) -> bool
     """
     if not can_be_series(system, rtol) or left < LEAST_STEPS:
         return False
-    saved = left * (STEP + OPERATION * len(graph.topological(list(system.nodes))))
+    saved = left * (STEP + OPERATION * nodes_of(system))
     return left > allowed or saved > COMPILE * work_of(system, rtol)

@@ -30,6 +30,7 @@ from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
 from .batch_rows import batch_rows, single_row
+from .choice import nodes_of
 from .dop853 import DAMPED
 from .lane_batch import LaneBatch, goes_in_lanes
 from .records import (
@@ -164,7 +165,7 @@ class CompiledFlow:
                 warnings.warn(str(error), BrokenRunWarning, stacklevel=3)
 
     def _in_lanes(self, limits: BatchLimits) -> bool:
-        order = order_for(limits.rtol) if limits.method == "Taylor" else 0
+        order = self.order(limits.rtol) if limits.method == "Taylor" else 0
         key = (limits.method, order)
         if key not in self._may_go_in_lanes:
             self._may_go_in_lanes[key] = goes_in_lanes(self.system, self._watched, limits.method, order)
@@ -172,7 +173,7 @@ class CompiledFlow:
 
     def _lanes(self, limits: BatchLimits, width: int = 0) -> LaneBatch:
         """Code of runs in lanes."""
-        key = (order_for(limits.rtol) if limits.method == "Taylor" else 0, width)
+        key = (self.order(limits.rtol) if limits.method == "Taylor" else 0, width)
         if key not in self._lane_code:
             self._lane_code[key] = LaneBatch(self.system, *key, self._watched, self._movable)
         return self._lane_code[key]
@@ -180,7 +181,7 @@ class CompiledFlow:
     def _room_for(self, limits: BatchLimits) -> BatchRoom:
         """What batches within some limits read and write, made once per thread and method."""
         known: dict[Any, BatchRoom] = self._room.__dict__.setdefault("known", {})
-        order = order_for(limits.rtol) if limits.method == "Taylor" else 0
+        order = self.order(limits.rtol) if limits.method == "Taylor" else 0
         room = known.get((limits.method, order))
         if room is None:
             room = known[limits.method, order] = self._new_room(limits.method, order)
@@ -194,7 +195,7 @@ class CompiledFlow:
         """What a single run reads and writes; one by a Taylor series where nothing is watched has code of its own."""
         if limits.method != "Taylor" or not self._in_lanes(limits):
             return self._room_for(limits)
-        known, order = self._room.__dict__.setdefault("single", {}), order_for(limits.rtol)
+        known, order = self._room.__dict__.setdefault("single", {}), self.order(limits.rtol)
         room: BatchRoom | None = known.get(order)
         if room is None:
             lanes = self._lanes(limits, 1)
@@ -247,8 +248,12 @@ class CompiledFlow:
         state = RunState(run.t, 0.0, run.x.copy(), run.mode.gates.copy(), watch.side.copy(), watch.width.copy())
         problem = self.problem(p, run.end, rtol, atol.copy())
         problem.may_switch, problem.patience = int(run.method == "auto"), DAMPED if run.method == "auto" else 0
-        self.take_up(run.method if run.stiff_from is None else "Rodas5P", problem, state, order_for(rtol))
+        self.take_up(run.method if run.stiff_from is None else "Rodas5P", problem, state, self.order(rtol))
         return Stretch(self, problem, state)
+
+    def order(self, rtol: float) -> int:
+        """The order of Taylor series at a tolerance."""
+        return order_for(rtol, self._nodes)
 
     def take_up(self, method: str, problem: Problem, state: RunState, order: int = 0) -> None:
         """Let the steps of a run from here on be made by a method, a Taylor series to this order."""
@@ -292,6 +297,10 @@ class CompiledFlow:
     @property
     def _row_size(self) -> int:
         return 2 * self.system.dimension + len(self.system.parameters)
+
+    @cached_property
+    def _nodes(self) -> int:
+        return nodes_of(self.system)
 
     @cached_property
     def slopes(self) -> Any:

@@ -41,10 +41,11 @@ from .lane_step import (
     places,
 )
 from .records import END, HANDOVER, Log, Problem, RunState, Step
+from .taylor import SHORT
 
 MOST_STATES = 64  # above, the stages of so many runs are more than what is near the processor
 MOST_WATCHED = 64
-MOST_NODES, MOST_INSTRUCTIONS = 2000, 10_000  # of a field, of coefficients: more takes seconds to compile
+MOST_NODES = 2000  # of a field: more takes seconds to compile
 EMPTY = -1.0
 
 
@@ -274,5 +275,5 @@ def goes_in_lanes(system: System, watched: Sequence[Node], method: str, order: i
         return False
     nodes = len(graph.topological([*system.nodes, *watched]))
     if method == "Taylor":
-        return not watched and nodes * order**2 <= MOST_INSTRUCTIONS
+        return not watched and nodes * order**2 <= SHORT
     return method in ("auto", "DOP853") and nodes <= MOST_NODES

@@ -32,7 +32,6 @@ from .records import (
     RunState,
     new_step,
 )
-from .taylor import order_for
 
 BUFFER_STEPS = 512  # steps kept before they are fetched
 TRIALS, GAIN = 6, 10.0  # implicit steps that are tried, and so many times longer than explicit ones they must be
@@ -89,7 +88,7 @@ class Stretch:
         left = steps_left(BUFFER_STEPS, first, before, now, problem.t_end)
         if series_pay(self._flow.system, problem.rtol, left, max_steps):
             with suppress(EquationError, ParameterError):  # not every function has coefficients
-                self._flow.take_up("Taylor", problem, state, order_for(problem.rtol))
+                self._flow.take_up("Taylor", problem, state, self._flow.order(problem.rtol))
                 self._step = new_step(problem.n, problem.count, state.method, problem.order)
                 self.series_from = state.t
 

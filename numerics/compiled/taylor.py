@@ -2,6 +2,8 @@
 
 The coefficients are straight-line code (`odesys.jit.taylor`) to an order that depends on the tolerance, 1 - log(rtol)/2
 (A. Jorba and M. Zou, Experimental Mathematics 14 (2005), 99): then steps are about 1/e^2 of the radius of convergence.
+That counts operations of the coefficients alone; as a step has others, up to four more terms are quicker, as long as
+the code of the coefficients is short (`benchmarks/zoo.md` and `batch.md` are with them).
 The step is the longest for which the last two terms are within the tolerance, so none is rejected. The functions are in
 the language of `odesys.jit.loops`.
 """
@@ -15,13 +17,15 @@ from odesys.jit.loops import Array, call
 from .dop853 import dense_value, size_of
 from .records import Problem, RunState, Step
 
-LEAST_ORDER, SAFETY = 8, 0.9
+LEAST_ORDER, MORE, SAFETY = 8, 4, 0.9
+SHORT = 10_000  # nodes of a field times order^2: above, code of coefficients is longer than what is near the processor
 LEAP = 1000.0  # tolerances over a step: so far the field may be from the slope of the series where that ends
 
 
-def order_for(rtol: float) -> int:
-    """The order at which long steps and few operations are in balance."""
-    return max(LEAST_ORDER, math.ceil(-math.log(rtol) / 2 + 1))
+def order_for(rtol: float, nodes: int) -> int:
+    """The order at which steps of a field of so many nodes take the least time for what they cover."""
+    least = max(LEAST_ORDER, math.ceil(-math.log(rtol) / 2 + 1))
+    return max(least, min(least + MORE, math.isqrt(SHORT // max(nodes, 1))))
 
 
 def power_series(n: int, order: int, K: Array, x: Array, s: float, out: Array) -> None:

@@ -38,8 +38,12 @@ def test_the_error_is_of_the_size_asked_for_also_between_steps(rtol: float) -> N
     assert np.abs(run.solution(times)[0] - np.cos(times)).max() > 1e-6 * rtol  # it was not a tighter tolerance
 
 
-def test_the_order_follows_the_tolerance() -> None:
-    assert [taylor.order_for(rtol) for rtol in (1e-3, 1e-9, 1e-14)] == [8, 12, 18]
+def test_the_order_follows_the_tolerance_and_the_size() -> None:
+    assert [taylor.order_for(rtol, 10**6) for rtol in (1e-3, 1e-9, 1e-14)] == [8, 12, 18]
+    assert [taylor.order_for(rtol, 10) for rtol in (1e-3, 1e-9, 1e-14)] == [12, 16, 22]
+    between = [taylor.order_for(1e-9, nodes) for nodes in range(1, 200)]
+    assert between == sorted(between, reverse=True) and {*between} == {12, 13, 14, 15, 16}
+    assert all(order == 12 or nodes * order**2 <= taylor.SHORT for nodes, order in enumerate(between, start=1))
 
 
 def test_events_and_switches() -> None:
