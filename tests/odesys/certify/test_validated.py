@@ -386,3 +386,17 @@ def test_a_start_may_be_a_pair_of_ends() -> None:
         enclose(turn, {"x": (0.5, 1.5), "y": 0}, 1)
     with pytest.raises(ParameterError, match="is not an exact number"):
         enclose(turn, {"x": (1, 2, 3), "y": 0}, 1)
+
+
+def test_what_vanishes_at_the_start_to_every_order_is_left_open() -> None:
+    """x^2 + y^2 - 1 is zero along the whole run, which balls around it can neither hold nor refute."""
+    run = oscillator()
+    details = run.certify(x * x + y * y - 1).details
+    assert details.get("vanishing", 6) == 6 and holds(run, x * x + y * y - 1) == "undecided"
+    assert [run._vanishing(node, run.steps[0]) for node in (y, x, x * x, x * x * x, x * x + y * y - 1)] == [
+        0,
+        1,
+        2,
+        3,
+        6,
+    ]

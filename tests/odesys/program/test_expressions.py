@@ -8,6 +8,7 @@ import sympy as sp
 
 from odesys import OdesysError, Space, Units, Words, cross_entropy, function, maps, norm, relu, softmax
 from odesys.program.expressions import tokens
+from odesys.program.spaces import Tokens
 
 WORDS, M, R = Words("a b c", positions=3), Space("m"), Units("r", 2)
 W_K, W_Q = maps("W_K W_Q", M, WORDS)
@@ -79,3 +80,17 @@ def test_numpy_and_sizes_are_said_otherwise() -> None:
         np.maximum(W @ X, 0)
     with pytest.raises(AttributeError, match=r"no 'shape': sizes are len\(X\)"):
         X.shape  # noqa: B018
+
+
+def test_a_sum_keeps_what_is_known_of_its_axes() -> None:
+    """Columns that are tokens are those of the sum, on whichever side they stand; a single one is repeated."""
+    listed = np.ones((2, 3))
+    for total in (W @ X + listed, listed + W @ X):
+        assert total.columns == Tokens((0, 1, 2)) and total.rows.size == 2
+    for total in (W @ X + [[1], [2]], [[1], [2]] + W @ X):
+        assert total.columns == Tokens((0, 1, 2)) and total.rows.size == 2
+    for total in (W @ X[0] + listed, listed + W @ X[0]):
+        assert total.columns.size == 3
+    for make in (lambda: W @ X + np.ones((2, 2)), lambda: np.ones((3, 3)) + W @ X):
+        with pytest.raises(OdesysError, match="does not fit"):
+            make()
