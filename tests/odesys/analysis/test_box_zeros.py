@@ -8,7 +8,7 @@ import flint
 import numpy as np
 import pytest
 
-from odesys.analysis.box_zeros import box_zeros, with_sigmoids
+from odesys.analysis.box_zeros import _common_zero, _Field, _may_contain, box_zeros, with_sigmoids
 from odesys.exact.balls import ball_program
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
@@ -91,3 +91,43 @@ def test_an_exponential_over_its_sum_is_a_sigmoid() -> None:
         assert {part.op for part in graph.topological([new])} & {"exp", "sigmoid"} == {"sigmoid"}
         old_value, new_value = ball_program([node, new], 128)({"x": flint.arb(0.3)})
         assert old_value.overlaps(new_value) and float(new_value.rad()) < 1e-30
+
+
+def test_a_pair_that_may_vanish_together_is_told_from_one_that_may_not() -> None:
+    x, y = sym("x"), sym("y")
+    pairs = [(x - 1, y), (y - 2, x + 5), (x + y - 6, graph.exp(x))]
+    field = _Field([x * y], ["x", "y"], pairs)
+    for a in (-5, 0, 1, 3):
+        for b in (0, 1, 2, 9):
+            vanish = any(u == 0 and v == 0 for u, v in ((a - 1, b), (b - 2, a + 5)))
+            assert field.may_degenerate([flint.arb(a), flint.arb(b)]) is vanish
+    assert field.may_degenerate([flint.arb(0, 2), flint.arb(0, 1)]) and not _Field([x], ["x"]).may_degenerate([])
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "place"),
+    [
+        (lambda x: x - 1, lambda x: graph.call("sin", x) ** 2 + graph.call("cos", x) ** 2 - 1, 1),
+        (lambda x: 3 * x + 2, lambda x: 9 * x**2 - 4, Fraction(-2, 3)),
+        (lambda x: x - 1, lambda x: graph.exp(x) - 1, None),
+        (lambda x: 2 * x, lambda x: graph.exp(x) - 1, 0),
+        (lambda x: x**2 - 1, lambda x: x - 1, None),
+        (lambda x: x + sym("y"), lambda x: x, None),
+        (lambda x: x - 0.5, lambda x: x - Fraction(1, 2), None),
+        (lambda x: x, lambda x: 1 / x, None),
+    ],
+)
+def test_a_common_zero_is_rational_and_proved(above: object, below: object, place: Fraction | None) -> None:
+    x = sym("x")
+    assert _common_zero(above(x), below(x)) == place  # type: ignore[operator]
+
+
+def test_intervals_have_their_ends() -> None:
+    unit = (Fraction(0), Fraction(1))
+    for value, inside in ((0, True), (1, True), (-1, False), (2, False)):
+        assert _may_contain(unit, flint.arb(value)) is inside
+    assert _may_contain(unit, flint.arb(2, 1)) and _may_contain(unit, flint.arb(-1, 1))
+    assert not _may_contain(unit, flint.arb(3, 1)) and not _may_contain(unit, flint.arb(-2, 1))
+    for end in (0, 1):
+        (zero,) = box_zeros([graph.call("sinh", sym("x") - end)], ["x"], [unit]).zeros
+        assert zero[0].contains(end)
