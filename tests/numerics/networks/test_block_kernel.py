@@ -106,3 +106,25 @@ def test_a_repeated_value_is_worked_on_before_it_is_repeated() -> None:
         assert values[-1].size == w.size  # only the last step repeats
     (found,) = kernel({"w": w})
     assert found.shape == (2, 1000, 1, 3) and (found == 2 * w[:, :, None]).all()
+
+
+@pytest.mark.parametrize("axis", [-1, -2, -3])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("shapes", [((20, 15, 12), (20, 15, 12)), ((20, 15, 12), (1, 1, 1)), ((20, 15, 12), None)])
+def test_sums_of_large_products_along_every_axis(axis: int, swapped: bool, shapes: object) -> None:
+    """With a factor that all terms have, which is taken out, and without one."""
+    whole, other = shapes  # type: ignore[misc]
+    if other is None:
+        other = tuple(1 if k == 3 + axis else n for k, n in enumerate(whole))
+    A, B = blocks.leaf("A", whole), blocks.leaf("B", other)
+    product = blocks.multiply(B, A) if swapped else blocks.multiply(A, B)
+    root = blocks.sum_axis(product, axis)
+    rng = np.random.default_rng(3)
+    arrays = {"A": rng.normal(size=(2, *whole)), "B": rng.normal(size=(2, *other))}
+    kernel = BlockKernel([root, blocks.sum_axis(root, -1), blocks.sum_axis(root, -2)], {})
+    found = kernel(arrays)
+    expected = (arrays["A"] * arrays["B"]).sum(axis=axis, keepdims=True)
+    for value, wanted in zip(
+        found, (expected, expected.sum(axis=-1, keepdims=True), expected.sum(axis=-2, keepdims=True)), strict=True
+    ):
+        np.testing.assert_allclose(value, wanted, rtol=1e-11, atol=1e-11)

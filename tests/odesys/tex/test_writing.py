@@ -85,3 +85,16 @@ def test_a_line_that_just_fits_is_not_folded() -> None:
 def test_widths_grow_with_what_is_printed() -> None:
     assert width("x") < width("x + y") < width(r"x + y + \frac{a + b + c}{d}")
     assert width(r"\frac{a}{b + c}") == width(r"\frac{b + c}{a}") and width("x_{12}") < width("x12")
+
+
+def test_of_products_with_a_name_of_their_own_the_last_in_a_product_has_no_brackets() -> None:
+    """Matrices and vectors in a row, such as the path scalars of a network."""
+    names = {**NAMES, "x": r"c^\top W v", "y": r"a^\top V b"}
+
+    def written(node: Node) -> str:
+        return flat(TexWriter(ReadingOrder(["x", "y"]), names, ["k"]).write(node))
+
+    assert written(X) == r"c^\top W v" and written(2 * X) == r"2c^\top W v" and written(K * X) == r"k\,c^\top W v"
+    assert written(X * Y) == r"(c^\top W v)\,a^\top V b"
+    assert written(X * (1 + K)) == r"(1 + k)\,c^\top W v" and written(X**2 * Y) == r"(c^\top W v)^{2}\,a^\top V b"
+    assert written(exp(K) * X) == r"e^{k}\,c^\top W v"
