@@ -531,3 +531,9 @@ def test_margins_vanish_at_a_release_where_the_gates_are_the_only_ones(
     found = Solution(np.array(gates), np.ones(2, dtype=bool), unique)
     monkeypatch.setattr(slide, "table", lambda t, x: (None, found), raising=False)
     assert slide.margins(0.0, np.zeros(1)) == pytest.approx(expected)
+
+
+def test_newtons_method_begins_with_gates_that_can_be() -> None:
+    slide = object.__new__(Slide)
+    slide.keep_guess(np.array([-0.5, 0.0, 0.3, 1.0, 1.5]))
+    assert slide._guess.tolist() == [0, 0, 0.3, 1, 1]

@@ -75,3 +75,12 @@ def test_an_integral_is_written_with_few_terms() -> None:
     """A rotation about (1, 1, 2): the squares have three terms, their remainder after (x + y + 2 z)^2 has four."""
     linear, squares = System.from_strings("x' = 2*y - z; y' = z - 2*x; z' = x - y").first_integrals(degree=2)
     assert [str(to_sympy(i.node)) for i in (linear, squares)] == ["x + y + 2*z", "x**2 + y**2 + z**2"]
+
+
+def test_where_no_prime_has_a_point_what_was_found_is_given_as_not_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = System.from_strings({"x": "k*y", "y": "-x"})
+    with_points = system.first_integrals(degree=2)
+    assert len(with_points) == 1 and with_points.complete
+    monkeypatch.setattr(Search, "_has_points", lambda *_: False)
+    without = system.first_integrals(degree=2)
+    assert not without.complete and len(without) <= 1

@@ -54,4 +54,4 @@ def test_a_single_token_is_any_number_and_the_words_of_axes_are_only_their_names
     assert same_side(Tokens((0,)), Tokens((1,))) and not same_side(Tokens((0, 1)), Tokens((0, 1, 2)))
     named = Units("r", 2, words=("a", "b"))
     assert named == Units("r", 2) and hash(named) == hash(Units("r", 2)) and named != Units("r", 3)
-    assert say_side(Tokens((1, 2))) == "2 tokens" and Units("r", 1).labels == ("",)
+    assert not named.grouped and say_side(Tokens((1, 2))) == "2 tokens" and Units("r", 1).labels == ("",)
