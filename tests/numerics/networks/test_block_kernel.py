@@ -128,3 +128,23 @@ def test_sums_of_large_products_along_every_axis(axis: int, swapped: bool, shape
         found, (expected, expected.sum(axis=-1, keepdims=True), expected.sum(axis=-2, keepdims=True)), strict=True
     ):
         np.testing.assert_allclose(value, wanted, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
+def test_entries_are_taken_from_arrays_of_any_number_of_axes(shape: tuple[int, ...]) -> None:
+    """Also a transpose, which is a view, an order that only looks like one, and entries of entries."""
+    rng = np.random.default_rng(7)
+    A = blocks.leaf("A", shape)
+    array = rng.normal(size=(2, *shape))
+    for target in (shape, shape[::-1], (3,)):
+        index = tuple(rng.integers(0, n, target) for n in shape)
+        taken = blocks.take(A, index)
+        again = blocks.take(taken, tuple(rng.integers(0, n, (2,)) for n in target))
+        found, twice = BlockKernel([taken, again], {})({"A": array})
+        for k in range(2):
+            np.testing.assert_array_equal(found[k], array[k][index])
+            np.testing.assert_array_equal(twice[k], blocks.evaluate([again], {"A": array[k]}, {})[0])
+    if len(shape) > 1:
+        turned = np.swapaxes(np.arange(array[0].size).reshape(shape), -1, -2)
+        (found,) = BlockKernel([blocks.take(A, np.unravel_index(turned, shape))], {})({"A": array})
+        np.testing.assert_array_equal(found, array.swapaxes(-1, -2))
