@@ -165,3 +165,24 @@ def test_what_is_wide_can_be_broken_and_is_not_put_into_a_fraction_or_an_exponen
     assert flat(writer.write(Y / long)).endswith(r")^{-1}") and BREAK in writer.write(Y / long)
     assert flat(writer.write(exp(long))).startswith(r"\exp") and flat(writer.write(sqrt(long))).endswith("^{1/2}")
     assert flat(writer.write(Y / (Y + 1))).startswith(r"\frac") and BREAK not in flat(writer.write(long))
+
+
+@pytest.mark.parametrize(
+    ("node", "words", "formula"),
+    [
+        (step(X) / 2, "1/2*[x > 0]", r"\frac{1}{2}\,\mathbb{1}[x>0]"),
+        (Y / 2, "y/2", r"\frac{y}{2}"),
+        (Y * K / 2, "1/2*k*y", r"\frac{1}{2}k\,y"),
+        (Y**2 / 3, "y^2/3", r"\frac{y^{2}}{3}"),
+        (step(X) / Y, "[x > 0]/y", r"\frac{\mathbb{1}[x>0]}{y}"),
+        (2 * sqrt(X) / 5, "2/5*sqrt(x)", r"\frac{2}{5}\sqrt{x}"),
+        (3 / (2 * X * Y), "3/(2*x*y)", r"\frac{3}{2x\,y}"),
+        ((X + Y) / (2 * K), "(x + y)/(2*k)", r"\frac{x + y}{2k}"),
+        (X / sqrt(num(2)), "x/sqrt(2)", r"\frac{x}{\sqrt{2}}"),
+        (sqrt(num(3)) * X, "sqrt(3)*x", r"\sqrt{3}x"),
+        (1 / (X + Y) ** 2, "1/(x + y)^2", r"\frac{1}{(x + y)^{2}}"),
+        (exp(-X) / 2 - exp(X) / Y, "1/2*exp(-x) - exp(x)/y", r"\frac{1}{2}e^{-x} - \frac{e^{x}}{y}"),
+    ],
+)
+def test_numbers_stand_in_front_of_gates_and_powers(node: Node, words: str, formula: str) -> None:
+    assert (plain(node), tex(node)) == (words, formula)
