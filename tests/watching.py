@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,9 +22,17 @@ class Hang(BaseException):
     """Too long without progress; not an Exception, so that nothing takes it for a mistake of its own."""
 
 
+class Enough(KeyboardInterrupt):
+    """What a user's Ctrl-C would be, after the time that was given."""
+
+
 @contextmanager
 def watched(still: float = STILL, enough: float = math.inf) -> Iterator[None]:
-    """Turn `still` seconds without progress into a Hang; what goes on after `enough` seconds is interrupted."""
+    """Turn `still` seconds without progress into a Hang; what goes on after `enough` seconds is interrupted.
+
+    Either may land where Python lets nothing through and only writes a traceback: in a callback of the garbage
+    collector, as Hypothesis has one, or in a ``__del__``. It is kept silent there; a next one comes by the same timer.
+    """
     began = last = time.process_time()
     first = lately = time.monotonic()
 
@@ -36,20 +45,25 @@ def watched(still: float = STILL, enough: float = math.inf) -> Iterator[None]:
         if now - last > still:
             raise Hang(f"no progress for {now - last:.0f} s")
         if now - began > enough and last > began:
-            raise KeyboardInterrupt
+            raise Enough
 
     def stop(*_: object) -> None:
         now = time.monotonic()
         if now - lately > CLOCK:
             raise Hang(f"no progress for {CLOCK:.0f} s by the clock")
         if now - first > LONG and lately > first and enough < math.inf:
-            raise KeyboardInterrupt
+            raise Enough
 
+    def ignored(what: sys.UnraisableHookArgs) -> None:
+        if not isinstance(what.exc_value, Hang | Enough):
+            outside(what)
+
+    outside = sys.unraisablehook
     before = [signal.signal(signal.SIGPROF, look), signal.signal(signal.SIGALRM, stop)]
     signal.setitimer(signal.ITIMER_PROF, 0.25, 0.25)
     signal.setitimer(signal.ITIMER_REAL, 5.0, 5.0)
     try:
-        with mock.patch.object(terminal, "silent", progress):
+        with mock.patch.object(terminal, "silent", progress), mock.patch.object(sys, "unraisablehook", ignored):
             yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)

@@ -246,8 +246,6 @@ def _both(left: Value, right: Value) -> tuple[Expanded, Expanded]:
 
 def _mean_product(left: Value, right: Value) -> Block:
     """The mean of a product, from the pairs of monomials whose product is even."""
-    if isinstance(left, Block) and isinstance(right, Block):
-        return blocks.multiply(left, right)
     a, b = _both(left, right)
     meets = _overlaps(a.support, b.support)
     alike: dict[tuple[str, ...], list[int]] = {}

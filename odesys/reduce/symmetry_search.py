@@ -142,7 +142,7 @@ def _fixing(
         sound = [g for g in proposed if is_program_symmetry(flow, g, check)]
         if len(sound) == len(proposed):
             break
-    extra = [element for element in kept if element.maps and any(name != to for name, to in _moved_maps(element))]
+    extra = [element for element in kept if any(image != (name, 1) for name, image in element.maps)]
     group = tuple(_distinct(flow, [*sound, *extra]))
     rest = (
         f"{whole.unsearched}; the state breaks symmetries of the loss: of what keeps it, moves of words alone and "
@@ -152,10 +152,6 @@ def _fixing(
         blind = all((p.left == p.right) or WORDS not in (p.left, p.right) for p in flow.closure.paths)
         return SymmetryGroup(group, words.order // 2 if words.negation and blind else words.order, rest)
     return SymmetryGroup(group, generated_order(flow, group), rest)
-
-
-def _moved_maps(element: ProgramSymmetry) -> list[tuple[str, str]]:
-    return [(name, to if sign > 0 else f"-{to}") for name, (to, sign) in element.maps]
 
 
 def _add_states(tied: PathGraph, flow: Flow, given: Any) -> None:

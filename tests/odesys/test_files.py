@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -240,3 +241,11 @@ def test_a_full_disk_is_told_of_the_place_that_the_user_named(tmp_path: Path, mo
     with pytest.raises(OutputError) as caught, files.staged(tmp_path / "out") as stage:
         files.write_text(stage.folder / "inner" / "a.txt", "a")
     assert str(caught.value) == f"the folder {tmp_path / 'out' / 'inner'} can not be written: No space left on device"
+
+
+def test_a_column_may_be_larger_than_an_old_archive_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two gigabytes, from which on a zip file has other fields, are a hundred bytes here."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 100)
+    column = np.random.default_rng(0).normal(size=50)
+    with np.load(files.write_npz(tmp_path / "x.npz", {"a": column, "b": -column})) as arrays:
+        assert np.array_equal(arrays["a"], column) and np.array_equal(arrays["b"], -column)

@@ -1,12 +1,15 @@
 """What a step of a compiled flow meets, case by case, against the reference integrator."""
 
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.compiled import stretch
+from numerics.compiled import crossings, stretch
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.crossings import rate_of
 from numerics.compiled.records import Problem, RunState, new_step
@@ -168,3 +171,32 @@ def test_the_rate_of_a_watched_value_has_its_own_motion_and_costs_one_call(speed
     step.h, step.t_new, step.new[0] = 0.5, 0.5, 1.5
     assert rate_of(problem, state, step, 0) == pytest.approx(3.0 - speed, abs=1e-8)
     assert state.fields == len(calls) == 1
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("function", "place"),
+    [
+        (lambda s: 0.3 - s, 0.3),
+        (lambda s: math.exp(-3 * s) - 0.5, math.log(2) / 3),
+        (lambda s: 0.1 - s**5, 0.1**0.2),
+        (lambda s: (1 - s) ** 5 - 0.3, 1 - 0.3**0.2),
+        (lambda s: math.cos(1.2 * s) - s, 0.68274),
+        (lambda s: 1 - s, 1.0),
+    ],
+)
+def test_a_root_is_found_to_the_last_digit(
+    function: Callable[[float], float], place: float, side: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Python, for a value that goes to zero from its side."""
+    asked: list[float] = []
+
+    def read(problem: Any, state: Any, step: Any, part: float, values: Any) -> None:
+        asked.append(part)
+        values[0] = side * function(part)
+
+    monkeypatch.setattr(crossings, "read", read)
+    room: Any = SimpleNamespace(cuts=[1.0], now=[side], values=[side * function(1.0)], spare=[0.0])
+    found = crossings.root(None, None, room, 0, 0)  # type: ignore[arg-type]
+    assert found == pytest.approx(place, abs=1e-4) and abs(function(found)) < 1e-15
+    assert function(found) <= 0 and len(asked) < 60

@@ -7,7 +7,7 @@ import pytest
 
 from numerics.compiled import compiled_flow
 from numerics.compiled.compiled_flow import CompiledFlow
-from numerics.compiled.lane_batch import goes_in_lanes
+from numerics.compiled.lane_batch import _aligned, goes_in_lanes
 from numerics.flows.trajectory import StopWhen
 from odesys import BrokenRunWarning, System
 from odesys.expr import graph
@@ -142,3 +142,9 @@ def test_gates_turn_in_lanes_as_in_runs_by_themselves(text: str) -> None:
     alone = [flow.run(start, (0.0, 9.0), value) for start, value in zip(starts, values, strict=True)]
     assert sum(len(run.events) > 0 for run in alone) > 10
     np.testing.assert_allclose(found, [run.end_state for run in alone], atol=1e-7)
+
+
+def test_rooms_begin_where_a_line_of_memory_does() -> None:
+    rooms = [_aligned(size) for size in range(1, 40)]
+    assert [room.size for room in rooms] == list(range(1, 40))
+    assert all(room.ctypes.data % 64 == 0 and not room.any() for room in rooms)

@@ -9,8 +9,22 @@ import pytest
 from scipy.integrate import DOP853
 
 from numerics.compiled import lane_step
-from numerics.compiled.lane_step import FRESH, GOES_ON, MAX_STEPS, REJECTED, RTOL, STATUS, STEPS, T_END, H, T, places
-from odesys import System
+from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.lane_step import (
+    FRESH,
+    GOES_ON,
+    MAX_STEPS,
+    REJECTED,
+    RTOL,
+    STATUS,
+    STEPS,
+    STEPS_HELD,
+    T_END,
+    H,
+    T,
+    places,
+)
+from odesys import StopWhen, System
 from odesys.jit import llvm
 from odesys.jit.lanes import lane_width
 
@@ -49,3 +63,38 @@ def test_steps_are_those_of_scipy() -> None:
                 np.testing.assert_allclose(room[x_row : x_row + 2, lane], solver.y, rtol=1e-6, atol=1e-6)
                 np.testing.assert_allclose(room[H, lane], solver.h_abs, rtol=1e-4)
     assert rejected > 0 and (room[STATUS] == GOES_ON).all()
+
+
+def test_between_its_ends_a_step_knows_the_time() -> None:
+    """x = sin 5t in runs that end just below its crest: the field is read at the right times within a step."""
+    system = System.from_strings("x' = 5*cos(5*t); s' = 1; a' = 0*a")
+    flow = CompiledFlow(system, [StopWhen("crest", "x - a", 1, True, 0.0)])
+    levels = 0.9 + 0.0999 * np.linspace(0, 1, 16)
+    starts = np.stack([0 * levels, 0 * levels, levels], axis=1)
+    ends = flow.batch(starts, (0.0, 6.0), [{}] * 16, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(ends[:, 1], np.arcsin(levels) / 5, atol=1e-4)
+
+
+def stepped(rate: float, rtol: float, steps: int) -> np.ndarray:
+    """The room after some steps of x' = -rate x, and y' = 1 that keeps them going."""
+    system, width = System.from_strings("x' = -k*x; y' = 1"), lane_width()
+    code = llvm.compiled(lane_step.assembly(system, width), llvm.LOOPS)
+    begin, step = (
+        ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 4)(code.address(name))
+        for name in ("begin", "step")
+    )
+    found = places(system)
+    room = np.zeros((found.rows, width))
+    room[T_END], room[RTOL], room[MAX_STEPS], room[STATUS], room[FRESH] = 1e9, rtol, 1e6, GOES_ON, 1.0
+    room[found.x], room[found.atol : found.atol + 2], room[found.p] = 1.0, 1e-9, rate
+    begin(0.0, room.ctypes.data, 0, 0, 0)
+    for _ in range(steps):
+        step(0.0, room.ctypes.data, 0, 0, 0)
+    return room
+
+
+@pytest.mark.parametrize("rate", [1e-4, 1.0, 1e4])
+def test_steps_that_stability_holds_are_counted_on_any_scale(rate: float) -> None:
+    """At first the error says how long a step is, whatever the unit of time; later stability does."""
+    assert (stepped(rate, 1e-10, 12)[STEPS_HELD] == 0).all()
+    assert (stepped(rate, 1e-4, 60)[STEPS_HELD] > 0).all()

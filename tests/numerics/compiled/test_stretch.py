@@ -28,3 +28,20 @@ def test_buffers_have_room_for_what_one_step_may_bring() -> None:
     log = new_log(3, 2, 5, 7)
     assert log.knots.size == 15 and log.states.size == 15 and log.tables.size == 105
     assert log.happenings.size == 3 * log.places > 3 * stretch.BUFFER_STEPS
+
+
+def test_only_an_event_that_ends_the_run_is_its_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of events listed before and after it; a run to its end has none."""
+    ends: list[tuple[str, int]] = []
+    original = stretch.Stretch.steps
+
+    def noted(self: stretch.Stretch) -> object:
+        ends.append((type(self).__name__, self.event))
+        return original(self)
+
+    monkeypatch.setattr(stretch.Stretch, "steps", noted)
+    events = [StopWhen("passed", "x", 1, False), StopWhen("down", "y", -1)]
+    for level, event in ((0.0, 1), (-5.0, -1)):
+        flow = CompiledFlow(OSCILLATOR, [events[0], StopWhen("down", "y", -1, level=level)])
+        run = flow.run([0.0, 1.0], (0.0, 20.0))
+        assert (run.stop == "event:down") is (event == 1) and ends[-1][1] == event

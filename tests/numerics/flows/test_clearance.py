@@ -107,3 +107,15 @@ def test_the_warning_is_for_steps_that_can_cross() -> None:
         "discrete steps or finite width may leave this branch"
     )
     assert "slide" not in near.as_json() and near.as_json()["rate"] == near.rate
+
+
+@pytest.mark.parametrize("before", [1.0, 0.1, 1e-2, 1e-3])
+def test_the_least_distance_is_found_soon_after_the_start_and_before_the_end(before: float) -> None:
+    """It lies in the first part of a step, or in the last one."""
+    least = 1e-5 + 1.5 * before**2  # y is 1e-5 at t = 2
+    run = integrate(dip(), [0.0, least, 0.5], (2 - before, 4.0))
+    (near,) = clearances(run)
+    assert near.time == pytest.approx(2, abs=1e-5) and near.distance == pytest.approx(1e-5, rel=1e-3)
+    run = integrate(dip(), [0.0, 6 + 1e-5, 0.5], (0.0, 2 + before))
+    (near,) = clearances(run)
+    assert near.time == pytest.approx(2, abs=1e-5) and near.distance == pytest.approx(1e-5, rel=1e-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.flows.scan import WatchedValues
+from numerics.flows.scan import STEP_PARTS, WatchedValues
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,19 @@ def test_a_start_that_rounding_put_behind_its_surface_is_no_denial() -> None:
     assert found.kind == "" and watch.side[0] == 1.0
     watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
     assert watch.scan(lambda t: np.array([-t]), 0.0, 1.0).kind == "denied"
+
+
+def test_a_cubic_is_read_no_finer_than_the_parts_of_a_step_and_inside_of_it() -> None:
+    """Three parts give what is between, exactly; a wave is halved where it is quick."""
+    watch = WatchedValues(lambda t, x: x, np.ones(1, dtype=bool), ())
+    asked: list[float] = []
+
+    def cubic(t: float) -> np.ndarray:
+        asked.append(t)
+        return np.array([(t - 2.3) * (t - 2.9) ** 2])
+
+    times = watch._finer(cubic, 2.0, 3.0)
+    assert min(asked) == 2.0 and max(asked) == pytest.approx(3.0)
+    assert np.diff([2.0, *times, 3.0]).min() > 1e-3 and times.size < 10 * STEP_PARTS
+    wave = watch._finer(lambda t: np.array([np.sin(400 * t)]), 2.0, 3.0)
+    assert wave.size > 4 * times.size

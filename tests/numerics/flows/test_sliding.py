@@ -14,6 +14,8 @@ from scipy.optimize import brentq
 from derivations.two_mixture import dynamics
 from derivations.two_mixture.compare import start_network
 from numerics.flows.integrate import METHODS, Stage, integrate, integrate_stages
+from numerics.flows.modes import Solution
+from numerics.flows.sliding import OPEN_MARGIN, Slide
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys.analysis.lax import invariant_drift
 from odesys.derive.training import gradient_flow
@@ -511,3 +513,27 @@ def test_a_network_trained_in_weight_space_chatters_along_the_same_slide() -> No
     _, nets = flow_run(net, toy.data, toy.train, (0, 1.08), "hinge", 1e-6, 1e-9, max_evaluations=50_000)
     derived = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
     assert np.abs(derived.initial_state(weights=nets[-1].images()) - run.end_state).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("gates", "unique", "expected"),
+    [
+        ([0.5, 1.0], True, [0.25, 0.0]),
+        ([0.5, 1.0], False, [0.25, OPEN_MARGIN]),  # some choice lies inside: it is no release
+        ([0.5, 1.5], False, [0.25, -0.75]),
+        ([0.5, -0.5], True, [0.25, -0.75]),
+    ],
+)
+def test_margins_vanish_at_a_release_where_the_gates_are_the_only_ones(
+    gates: list[float], unique: bool, expected: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slide = object.__new__(Slide)
+    found = Solution(np.array(gates), np.ones(2, dtype=bool), unique)
+    monkeypatch.setattr(slide, "table", lambda t, x: (None, found), raising=False)
+    assert slide.margins(0.0, np.zeros(1)) == pytest.approx(expected)
+
+
+def test_newtons_method_begins_with_gates_that_can_be() -> None:
+    slide = object.__new__(Slide)
+    slide.keep_guess(np.array([-0.5, 0.0, 0.3, 1.0, 1.5]))
+    assert slide._guess.tolist() == [0, 0, 0.3, 1, 1]

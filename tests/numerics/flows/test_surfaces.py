@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from numerics.flows.integrate import integrate
-from numerics.flows.surfaces import Surfaces, WorkMeter
+from numerics.flows.surfaces import STATES_REMEMBERED, Surfaces, WorkMeter
 from numerics.flows.trajectory import StopWhen
 from odesys.expr.system import System
 from odesys.jit.codegen import Compiled
@@ -70,3 +70,24 @@ def test_a_state_met_again_is_not_counted_again() -> None:
         meter.visit(0.0, state)
     meter.visit(0.5, np.zeros(2))
     assert meter.states == 3
+
+
+def test_work_is_counted_from_nothing_a_call_at_a_time() -> None:
+    made, here = surfaces(oscillating()), np.array([0.3, 0.7])
+    assert (made.meter.fields, made.meter.states) == (0, 0)
+    for calls in (1, 2):
+        made.field(0.0, here, np.ones(1))
+        assert (made.meter.fields, made.meter.states) == (calls, 1)
+    made.values(0.5, here, np.ones(1))
+    assert (made.meter.fields, made.meter.states) == (2, 2)
+
+
+def test_only_the_last_states_are_remembered() -> None:
+    meter = WorkMeter()
+    for k in range(STATES_REMEMBERED + 1):
+        meter.visit(float(k), np.zeros(1))
+    meter.visit(float(STATES_REMEMBERED), np.zeros(1))
+    meter.visit(1.0, np.zeros(1))
+    assert meter.states == STATES_REMEMBERED + 1
+    meter.visit(0.0, np.zeros(1))
+    assert meter.states == STATES_REMEMBERED + 2

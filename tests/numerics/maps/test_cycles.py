@@ -35,3 +35,12 @@ def test_short_runs_and_flat_arrays_are_refused() -> None:
         with pytest.raises(ParameterError, match="at least 3 states"):
             alternation_table(states)
     assert not alternation_table(np.zeros((5, 2))).any()  # standing still is no cycle
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_cycle_is_one_on_any_scale(size: float) -> None:
+    """Steps of the size 1, of which the second misses the way back by a part of it."""
+    for missed, cycles in ((0.0, True), (1e-3, True), (3e-3, False)):
+        x = size * np.array([[0.0], [1.0], [missed]])
+        assert alternation_table(x, tolerance=2e-3).tolist() == [[cycles]]
+    assert not alternation_table(np.zeros((5, 2))).any()

@@ -106,3 +106,45 @@ def test_a_repeated_value_is_worked_on_before_it_is_repeated() -> None:
         assert values[-1].size == w.size  # only the last step repeats
     (found,) = kernel({"w": w})
     assert found.shape == (2, 1000, 1, 3) and (found == 2 * w[:, :, None]).all()
+
+
+@pytest.mark.parametrize("axis", [-1, -2, -3])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("shapes", [((20, 15, 12), (20, 15, 12)), ((20, 15, 12), (1, 1, 1)), ((20, 15, 12), None)])
+def test_sums_of_large_products_along_every_axis(axis: int, swapped: bool, shapes: object) -> None:
+    """With a factor that all terms have, which is taken out, and without one."""
+    whole, other = shapes  # type: ignore[misc]
+    if other is None:
+        other = tuple(1 if k == 3 + axis else n for k, n in enumerate(whole))
+    A, B = blocks.leaf("A", whole), blocks.leaf("B", other)
+    product = blocks.multiply(B, A) if swapped else blocks.multiply(A, B)
+    root = blocks.sum_axis(product, axis)
+    rng = np.random.default_rng(3)
+    arrays = {"A": rng.normal(size=(2, *whole)), "B": rng.normal(size=(2, *other))}
+    kernel = BlockKernel([root, blocks.sum_axis(root, -1), blocks.sum_axis(root, -2)], {})
+    found = kernel(arrays)
+    expected = (arrays["A"] * arrays["B"]).sum(axis=axis, keepdims=True)
+    for value, wanted in zip(
+        found, (expected, expected.sum(axis=-1, keepdims=True), expected.sum(axis=-2, keepdims=True)), strict=True
+    ):
+        np.testing.assert_allclose(value, wanted, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4)])
+def test_entries_are_taken_from_arrays_of_any_number_of_axes(shape: tuple[int, ...]) -> None:
+    """Also a transpose, which is a view, an order that only looks like one, and entries of entries."""
+    rng = np.random.default_rng(7)
+    A = blocks.leaf("A", shape)
+    array = rng.normal(size=(2, *shape))
+    for target in (shape, shape[::-1], (3,)):
+        index = tuple(rng.integers(0, n, target) for n in shape)
+        taken = blocks.take(A, index)
+        again = blocks.take(taken, tuple(rng.integers(0, n, (2,)) for n in target))
+        found, twice = BlockKernel([taken, again], {})({"A": array})
+        for k in range(2):
+            np.testing.assert_array_equal(found[k], array[k][index])
+            np.testing.assert_array_equal(twice[k], blocks.evaluate([again], {"A": array[k]}, {})[0])
+    if len(shape) > 1:
+        turned = np.swapaxes(np.arange(array[0].size).reshape(shape), -1, -2)
+        (found,) = BlockKernel([blocks.take(A, np.unravel_index(turned, shape))], {})({"A": array})
+        np.testing.assert_array_equal(found, array.swapaxes(-1, -2))

@@ -31,7 +31,7 @@ from odesys import (
 )
 from odesys.derive.assembly import term_block
 from odesys.errors import ClosureError, IntegrationError, ModelError, OdesysError, ParameterError
-from tests import attention_oracle
+from tests import attention_oracle, toy_models
 from tests.program_oracle import Oracle, path_rates, product
 from tests.random_programs import PARAMETERS, Case, careless, random_program
 from tests.typed_programs import CASES
@@ -391,3 +391,16 @@ def test_a_run_that_chatters_is_given_up_early() -> None:
         flow.network().flow_run(20.0)
     assert stopped.value.time == pytest.approx(2.0, abs=1e-3)
     assert integrate(flow, [0.0, 0.0], (0.0, 20.0)).final["loss"] == 0.0
+
+
+def test_no_steps_change_nothing() -> None:
+    toy = toy_models.signgd()
+    flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
+    net = flow.network(4, 0, widths={"E": 4}, scales=toy.scales, parameters=toy.parameters)
+    assert np.array_equal(net.descend(0.1, 0).paths(), net.paths())
+    first, second, third = net.descend_recorded(0.1, 2, [0, 1, 2])
+    assert np.array_equal(first.paths(), net.paths()) and np.array_equal(second.paths(), net.descend(0.1, 1).paths())
+    assert np.array_equal(third.paths(), net.descend(0.1, 2).paths())
+    for step, steps in ((0, 1), (-1, 1), (np.inf, 1), (0.1, -1), (0.1, 1.5)):
+        with pytest.raises(OdesysError, match="can not be made"):
+            net.descend(step, steps)

@@ -41,3 +41,12 @@ def test_power_law_fit_recovers_a_known_exponent() -> None:
     assert law.low < -0.5 < law.high and law.prefactor == pytest.approx(3.0, rel=0.05)
     with pytest.raises(OdesysError, match="two different widths"):
         fit_power_law([5, 5], [1, 1])
+
+
+def test_a_run_ends_where_its_last_time_is() -> None:
+    toy = toy_models.signgd()
+    flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
+    net = flow.network(4, 0, widths={"E": 4}, scales=toy.scales, parameters=toy.parameters)
+    run = simulate_network(net, 1.0, times=[0.0, 0.25, 0.5, 1.0])
+    assert run.times.tolist() == [0.0, 0.25, 0.5, 1.0] and run.end_time == 1.0
+    assert np.array_equal(run.end_state, run.states[-1])

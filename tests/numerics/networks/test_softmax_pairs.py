@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from numerics.networks.block_kernel import BlockKernel
-from numerics.networks.softmax_pairs import SoftmaxPairs
+from numerics.networks.softmax_pairs import SoftmaxPairs, _factors
 from odesys import blocks
 from odesys.program import batch
 
@@ -47,3 +47,14 @@ def test_attention_of_almost_one_has_the_right_slope() -> None:
             assert found[sample, a, query] == pytest.approx(float(exact[a]), rel=1e-12)
         wrong += np.sign(by_parts[sample, 2, query]) != np.sign(float(exact[2]))
     assert wrong > 0
+
+
+def test_factors_of_shifted_exponentials_are_taken_off_and_nothing_else_is() -> None:
+    z = blocks.leaf("z", (2, 3))
+    weights = blocks.softmax(z).args[0]
+    assert weights.op == "shifted_exp" and _factors(weights) == (weights, [])
+    two, three = (blocks.constant([[k]]) for k in (2, 3))
+    found, factors = _factors(blocks.multiply(two, blocks.multiply(three, weights)))
+    assert found is weights and factors == [two, three]
+    assert _factors(z) == (None, []) and _factors(blocks.multiply(two, z)) == (None, [])
+    assert _factors(blocks.multiply(z, weights)) == (None, [])

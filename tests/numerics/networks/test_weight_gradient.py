@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.networks.weight_gradient import WeightGradient
-from odesys import Data, Space, Units, Words, gradient_flow, maps, squared
+from numerics.networks.weight_gradient import WeightGradient, _degree, _each, _mean_sandwich, _sandwich
+from odesys import Data, Space, Units, Words, blocks, gradient_flow, maps, squared
 
 WORDS = Words("a b")
 DATA = Data(WORDS, [(("a", "b"), 1), (("b", "-a"), 0)])
@@ -73,3 +73,61 @@ def test_several_networks_have_the_means_over_their_own_vectors(function: Any, t
         for network in range(2):
             own = np.mean([one[name][0] for one in alone[3 * network : 3 * network + 3]], axis=0)
             assert mean[network] == pytest.approx(own, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("sizes", [(2, 5, 3, 7), (7, 2, 5, 1), (1, 1, 4, 4), (6, 3, 2, 8)])
+def test_products_in_any_order(sizes: tuple[int, ...]) -> None:
+    p, r, q, c = sizes
+    rng = np.random.default_rng(1)
+    rows, slope, columns = rng.normal(size=(4, p, r)), rng.normal(size=(4, r, q)), rng.normal(size=(4, c, q))
+    left, right = np.eye(r), np.eye(q)
+    for given_rows, given_columns in ((rows, columns), (None, columns), (rows, None), (None, None)):
+        expected = np.array(
+            [
+                (left if given_rows is None else given_rows[k])
+                @ slope[k]
+                @ (right if given_columns is None else given_columns[k]).T
+                for k in range(4)
+            ]
+        )
+        np.testing.assert_allclose(_sandwich(given_rows, slope, given_columns), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("networks", [1, 2, 6])
+@pytest.mark.parametrize("shared", [(True, True), (True, False), (False, True), (False, False)])
+def test_the_mean_of_products_over_the_samples_of_each_network(networks: int, shared: tuple[bool, bool]) -> None:
+    rng = np.random.default_rng(2)
+    slope = rng.normal(size=(6, 3, 2))
+    rows, columns = (rng.normal(size=(1 if one else 6, 4, n)) for one, n in zip(shared, (3, 2), strict=True))
+    for given_rows, given_columns in ((rows, columns), (None, columns), (rows, None), (None, None)):
+        each = [
+            (np.eye(3) if given_rows is None else given_rows[k % len(rows)])
+            @ slope[k]
+            @ (np.eye(2) if given_columns is None else given_columns[k % len(columns)]).T
+            for k in range(6)
+        ]
+        expected = np.array(each).reshape(networks, 6 // networks, *each[0].shape).mean(axis=1)
+        found = _mean_sandwich(given_rows, given_columns, slope, networks)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("networks", [1, 2, 3, 6])
+def test_a_matrix_of_each_network_meets_the_vectors_of_its_samples(networks: int) -> None:
+    rng = np.random.default_rng(3)
+    matrix, inner = rng.normal(size=(networks, 5, 4)), rng.normal(size=(6, 4, 3))
+    expected = np.array([matrix[k * networks // 6] @ inner[k] for k in range(6)])
+    np.testing.assert_allclose(_each(matrix, inner), expected, rtol=1e-12)
+
+
+def test_how_many_factors_a_loss_has() -> None:
+    A, B = blocks.leaf("A", (2, 2)), blocks.leaf("B", (2, 2))
+    for root, degree in (
+        (blocks.constant([[1]]), 1),
+        (A, 1),
+        (blocks.add(A, B), 1),
+        (A @ B, 2),
+        (blocks.multiply(A @ B, A), 3),
+        (blocks.softmax(A @ B) @ A, 3),
+    ):
+        assert _degree([root]) == degree
+    assert _degree([A, A @ B @ A, B]) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import sympy as sp
 
 from numerics.flows.integrate import integrate
-from numerics.pictures.live_page import page, system_explorer
+from numerics.pictures.live_page import _window, page, system_explorer
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.system import System
@@ -120,3 +121,14 @@ def test_sliders_of_positive_values_are_logarithmic_and_others_reach_zero() -> N
     found = {s.name: s for s in system_explorer(system, [2.0, 0.0], 10.0, {"r": 0.5}).sliders}
     assert {name: slider.log for name, slider in found.items()} == {"r": True, "x_0": True, "y_0": False, "t_end": True}
     assert found["r"].low == 0.05 and found["r"].high == 5.0 and found["y_0"].low < 0 < found["y_0"].high
+
+
+def test_a_window_holds_the_run_with_room_around_it() -> None:
+    nothing: Any = types.SimpleNamespace(rests=None)
+    turn = System.from_strings({"x": "y", "y": "-x"})
+    for size in (1.0, 10.0):
+        box = _window(turn, [size, 0.0], 7.0, {}, nothing)
+        for low, high in box.values():
+            assert [low, high] == pytest.approx([-1.6 * size, 1.6 * size], rel=0.02)
+    still = _window(System.from_strings({"x": "0*x"}), [3.0], 1.0, {}, nothing)
+    assert still == {"x": (2.5, 3.5)}

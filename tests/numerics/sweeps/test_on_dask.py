@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import types
 from typing import Any
@@ -99,3 +100,17 @@ def test_of_two_points_that_are_lost_together_one_is_saved(monkeypatch: pytest.M
     cluster = Cluster(deadly=3)
     rows = rows_of(cluster, 6, monkeypatch)
     assert cluster.sent == [2, 2, 2, 1, 1] and [k for k, row in rows.items() if row.error] == [3]
+
+
+def test_only_a_plain_address_is_tried_by_ourselves() -> None:
+    """What does not answer is told at once; other protocols and names without a port are left to the client."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]  # bound and not listened at: nobody answers
+        for address in (f"127.0.0.1:{port}", f"tcp://127.0.0.1:{port}"):
+            with pytest.raises(OSError):
+                on_dask._knock(address)
+        for address in (f"tls://127.0.0.1:{port}", "127.0.0.1:", "tcp://:8786", "somewhere"):
+            on_dask._knock(address)
+    with pytest.raises(ValueError, match=r"xyz is no protocol of Dask; use .*tcp"):
+        on_dask._knock("xyz://127.0.0.1:1")

@@ -34,3 +34,12 @@ def test_what_has_no_power_gets_a_sentence() -> None:
         fit_power_law_of_means([1.0, 2.0], np.array([[1.0, 1.0], [0.0, 0.0]]))
     with pytest.raises(ParameterError, match="two different points"):
         fit_power_law_of_means([1.0, 1.0], np.ones((2, 2)))
+
+
+def test_one_value_at_each_point_says_nothing_of_the_error() -> None:
+    x = np.array([1.0, 2.0, 4.0])
+    law = fit_power_law_of_means(x, 3 * x[:, None] ** -0.5)
+    assert (law.low, law.high) == (-np.inf, np.inf) and law.value == pytest.approx(-0.5)
+    assert law.prefactor == pytest.approx(3)
+    two = fit_power_law_of_means(x, 3 * x[:, None] ** -0.5 * np.array([0.9, 1.1]))
+    assert -np.inf < two.low <= two.value <= two.high < np.inf and two.low < two.high

@@ -11,11 +11,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from numerics.sweeps import sweep
+from numerics.sweeps.sweep import LOST_PROCESS, Plan, PointResult
 from odesys.errors import OdesysError
 from odesys.papers import registry
 from odesys.papers.paper import Paper, Parameter
@@ -207,3 +214,37 @@ def test_grids(swept: Path) -> None:
     assert sweep.read_axis("y = 3, 1", paper).values == (3, 1)
     with pytest.raises(OdesysError, match="p has no protocols"):
         sweep.make_plan("p", Paper("p", "t", "r", (Parameter("x", 1.0, ""),), {}, {}, {}), None, ["x=1,2"], {})
+
+
+def test_points_under_way_when_a_process_dies_are_tried_alone_and_no_other_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Points are computed here; one of them kills its process, which breaks the whole pool."""
+    begun: list[int] = []
+
+    class Pool:
+        broken = False
+
+        def submit(self, run: object, paper: str, protocol: str, parameters: dict[str, int]) -> Future[PointResult]:
+            begun.append(parameters["x"])
+            future: Future[PointResult] = Future()
+            self.broken = self.broken or parameters["x"] == 5
+            if self.broken:
+                future.set_exception(BrokenProcessPool())
+            else:
+                future.set_result(PointResult({"x": parameters["x"]}, "", 0.1, "here"))
+            return future
+
+    @contextmanager
+    def process_pool(workers: int) -> Iterator[Any]:
+        assert workers in (1, 2)
+        yield Pool()
+
+    monkeypatch.setattr(sweep, "process_pool", process_pool)
+    monkeypatch.setattr(sweep, "program_digest", lambda paper: "here")
+    plan = Plan("paper", "paper", "protocol", {}, ())
+    rows = list(islice(sweep._on_processes(plan, [(k, {"x": k}) for k in range(9)], 2), 30))
+    assert sorted(number for number, _ in rows) == list(range(9))
+    assert [number for number, row in rows if row.error] == [5] and dict(rows)[5].error == LOST_PROCESS
+    assert all(row.result == {"x": number} for number, row in rows if number != 5)
+    assert all(begun.count(k) <= 2 for k in range(9)) and begun.count(0) == 1 and begun.count(8) == 1

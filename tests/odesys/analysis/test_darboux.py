@@ -125,3 +125,24 @@ def test_an_integrating_factor_may_have_parameters_in_its_powers() -> None:
     assert factor is not None
     x, power = sp.Symbol("x"), -2 * sp.Symbol("F") - 1
     assert sp.simplify(_plain(factor) - (1 - x) ** power) == 0
+
+
+def test_an_integrating_factor_makes_the_flux_vanish_or_there_is_none() -> None:
+    for equations in (
+        {"x": "x*(1 - x - 2*y)", "y": "y*(1 - 3*x - y)"},
+        {"x": "x*(1 + y)", "y": "-y*(2 + x)"},
+        {"x": "x + x*y", "y": "y + y**2/2"},
+        {"x": "x*(1 + y + x)", "y": "-y*(2 + x)"},
+        {"x": "y", "y": "-x"},
+        {"x": "x**2 + y", "y": "x*y"},
+        {"x": "y + x*y", "y": "-x + 2*y**2 - x*y"},
+    ):
+        system = System.from_strings(equations)
+        factor = integrating_factor(system, invariant_curves(system))
+        if factor is not None:
+            flux = [graph.gradient(factor * rhs, [sym(n)])[0] for n, rhs in system.equations.items()]
+            assert factor is not graph.ONE and zero_test(graph.add(flux)).answer == "zero"
+    without = System.from_strings({"x": "x*(1 + y + x)", "y": "-y*(2 + x)"})
+    assert integrating_factor(without, invariant_curves(without)) is None
+    divergence_free = System.from_strings({"x": "y", "y": "-x"})
+    assert integrating_factor(divergence_free, invariant_curves(divergence_free)) is None, "1 says nothing"

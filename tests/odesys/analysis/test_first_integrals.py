@@ -10,7 +10,7 @@ import sympy as sp
 
 from odesys.analysis import integral_search
 from odesys.analysis.conserved import check_integral, lie_derivative
-from odesys.analysis.first_integrals import first_integrals, polynomial_integrals
+from odesys.analysis.first_integrals import Integrals, first_integrals, polynomial_integrals
 from odesys.analysis.integral_search import FirstIntegral
 from odesys.errors import EquationError
 from odesys.expr import graph
@@ -270,3 +270,22 @@ def test_one_state_that_moves_conserves_nothing(monkeypatch: pytest.MonkeyPatch)
             System.from_strings({"x": rate}).first_integrals()
     with pytest.raises(AssertionError, match="search"):
         System.from_strings({"x": "-x"}, kind="map").first_integrals()
+
+
+def test_an_answer_says_what_it_is_and_is_the_sequence_of_its_integrals() -> None:
+    found = first_integrals(oscillator())
+    assert repr(found).startswith("<Integrals: 1, complete for polynomials of degree at most 2 in x")
+    assert found == list(found) and found != [] and len(found) == 1 and found[0] is found.found[0]
+    left = Integrals((), "all that was tried", False, 2)
+    assert repr(left) == "<Integrals: 0, not complete for all that was tried>" and left == ()
+
+
+def test_an_integrating_factor_is_looked_for_where_there_are_two_states_and_no_integral() -> None:
+    assert first_integrals(oscillator()).factor is None
+    found = first_integrals(System.from_strings({"x": "x*(1 - x - 2*y)", "y": "y*(1 - 3*x - y)"}))
+    assert len(found) == 0 and found.factor is not None
+    found = first_integrals(System.from_strings({"x": "x*(1 + y)", "y": "-y*(2 + x)"}))  # 1/(x y) is one as well
+    assert len(found) == 1 and found.factor is None
+    third = System.from_strings({"x": "x*(1 - x - 2*y)", "y": "y*(1 - 3*x - y)", "z": "z*(1 - z - x*y)"})
+    nothing = first_integrals(third, degree=1)
+    assert len(nothing) == 0 and nothing.factor is None

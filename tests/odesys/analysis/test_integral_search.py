@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 import sympy as sp
 
 from odesys.analysis.conserved import check_integral
-from odesys.analysis.integral_search import FirstIntegral, Search, monomials
+from odesys.analysis.integral_search import FirstIntegral, Search, _products, _Span, _sparse, monomials
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.sympy_bridge import to_sympy
@@ -75,3 +76,47 @@ def test_an_integral_is_written_with_few_terms() -> None:
     """A rotation about (1, 1, 2): the squares have three terms, their remainder after (x + y + 2 z)^2 has four."""
     linear, squares = System.from_strings("x' = 2*y - z; y' = z - 2*x; z' = x - y").first_integrals(degree=2)
     assert [str(to_sympy(i.node)) for i in (linear, squares)] == ["x + y + 2*z", "x**2 + y**2 + z**2"]
+
+
+def test_where_no_prime_has_a_point_what_was_found_is_given_as_not_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = System.from_strings({"x": "k*y", "y": "-x"})
+    with_points = system.first_integrals(degree=2)
+    assert len(with_points) == 1 and with_points.complete
+    monkeypatch.setattr(Search, "_has_points", lambda *_: False)
+    without = system.first_integrals(degree=2)
+    assert not without.complete and len(without) <= 1
+
+
+def test_products_of_known_polynomials_have_the_degree_and_are_not_of_parameters_alone() -> None:
+    """Over x, y = 0, 1 and a parameter 2: of the parameter, of x + y and of x y."""
+    one = Fraction(1)
+    known = [{(2,): one}, {(0,): one, (1,): one}, {(0, 1): one}]
+    assert list(_products(known, 2, 1)) == [
+        {(0, 2): one, (1, 2): one},
+        {(0, 0): one, (0, 1): 2 * one, (1, 1): one},
+    ]
+    cubes = list(_products(known, 3, 1))
+    assert {(0, 1, 2): one} in cubes and {(0, 0, 1): one, (0, 1, 1): one} in cubes and len(cubes) == 5
+    assert {(2, 2, 2): one} not in cubes and {(2, 2): one} in list(_products(known, 2, 0))
+
+
+def test_a_span_reduces_what_lies_in_it_to_nothing() -> None:
+    columns = [(0, 0), (0, 1), (1, 1), (0,), (1,)]
+    span = _Span(columns)
+    rows = [{(0, 0): Fraction(2), (0,): Fraction(1)}, {(0, 1): Fraction(1), (0,): Fraction(-3)}, {(0,): Fraction(1)}]
+    for row in rows:
+        assert span.reduce(row)
+        span.insert(row)
+    mixed = {(0, 0): Fraction(3), (0, 1): Fraction(5), (0,): Fraction(7)}
+    assert span.reduce(mixed) == {} and span.reduce({}) == {}
+    assert span.reduce({**mixed, (1,): Fraction(2)}) == {(1,): Fraction(2)}
+    before = len(span._rows)
+    span.insert(mixed)
+    assert len(span._rows) == before == 3
+
+
+def test_multiples_of_products_are_taken_off_while_that_makes_it_shorter() -> None:
+    square = {(0, 0): Fraction(1), (0, 1): Fraction(2), (1, 1): Fraction(1)}
+    long = {(0, 0): Fraction(3), (0, 1): Fraction(6), (1, 1): Fraction(4)}
+    assert _sparse(long, [square]) == {(1, 1): Fraction(1)}
+    assert _sparse({(0, 0): Fraction(1)}, [square]) == {(0, 0): Fraction(1)} and _sparse({}, [square]) == {}

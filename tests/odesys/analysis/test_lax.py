@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from scipy.integrate import solve_ivp
 
 from odesys.analysis.conserved import check_integral, lie_derivative
 from odesys.analysis.first_integrals import polynomial_integrals
-from odesys.analysis.lax import ConservedSpectrum, invariant_drift, lax_integrals
+from odesys.analysis.lax import ConservedSpectrum, _inverse, invariant_drift, lax_integrals
 from odesys.derive.flow import Flow
 from odesys.derive.training import gradient_descent, gradient_flow
-from odesys.errors import ParameterError
+from odesys.errors import EquationError, ParameterError
 from odesys.exact.balls import ball_evaluate
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
@@ -241,3 +242,32 @@ def test_search_in_forty_states() -> None:
     found = polynomial_integrals(flow.system, 2)
     (family,) = lax_integrals(flow)
     assert [i.node for i in found] == [family.trace(1), family.trace(2)]
+
+
+@pytest.mark.parametrize(
+    "gram",
+    [
+        [[1, 0], [0, 1]],
+        [[4]],
+        [[2, 1], [1, 3]],
+        [[2.5, 1], [1, 3]],
+        [[sym("k"), 0], [0, 2]],
+        [[sym("k")]],
+        [[sym("k"), 0, 0], [0, sym("a"), 0], [0, 0, 3]],
+    ],
+)
+def test_the_inverse_of_a_gram_matrix_is_one(gram: list[list[Any]]) -> None:
+    nodes = np.array([[graph.as_node(v) for v in row] for row in gram], dtype=object)
+    found = _inverse(SimpleNamespace(pin_gram=lambda pin: nodes), "E")  # type: ignore[arg-type]
+    values = {"k": 0.7, "a": 1.9}
+    whole, inverse = (
+        np.array(graph.evaluate(list(m.ravel()), values, {}, float), dtype=float).reshape(m.shape)
+        for m in (nodes, found)
+    )
+    np.testing.assert_allclose(whole @ inverse, np.eye(len(gram)), atol=1e-14)
+
+
+def test_a_gram_matrix_with_letters_off_the_diagonal_is_refused() -> None:
+    nodes = np.array([[graph.ONE, sym("k")], [sym("k"), graph.ONE]], dtype=object)
+    with pytest.raises(EquationError, match="give it numbers"):
+        _inverse(SimpleNamespace(pin_gram=lambda pin: nodes), "E")  # type: ignore[arg-type]

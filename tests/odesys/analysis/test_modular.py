@@ -72,3 +72,12 @@ def test_roots_of_several_numbers_are_found_modulo_some_prime() -> None:
 def test_a_fraction_comes_back_from_its_residue() -> None:
     for value in (Fraction(p, q) for p in range(-9, 10) for q in range(1, 10)):
         assert rational(residue(value, PRIME), PRIME) == value
+
+
+def test_sine_and_cosine_lie_on_a_circle_and_powers_are_powers() -> None:
+    sine, cosine = graph.call("sin", x), graph.call("cos", x)
+    s, c, r, q, e = residues([sine, cosine, graph.sqrt(x), x, 1 / (x + y)], 30, 3, PRIME)
+    assert not ((s * s + c * c - 1) % PRIME).any() and len(set(s)) == 30
+    assert not ((r * r - q) % PRIME).any()
+    v, w = residues([1 / (x + y), x + y], 30, 3, PRIME)
+    assert ((v * w) % PRIME == 1).all() and e.all()

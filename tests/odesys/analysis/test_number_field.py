@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import pairwise
+
 import flint
 import pytest
 import sympy as sp
@@ -49,3 +52,18 @@ def test_high_powers_are_not_a_matter_of_depth() -> None:
     context = flint.fmpz_mpoly_ctx.get(("x",), "degrevlex")
     (x,) = context.gens()
     assert rational_point([2]).value(x**5001) == flint.fmpq_poly([2**5001])
+
+
+def test_real_roots_of_polynomials_of_both_kinds_from_the_left() -> None:
+    rng = random.Random(2)
+    for _ in range(20):
+        roots = sorted(rng.sample(range(-9, 10), 4))
+        whole = flint.fmpz_poly([1])
+        for root in roots:
+            whole = whole * flint.fmpz_poly([-root, 1])
+        whole = whole * flint.fmpz_poly([1, 0, 1])  # and a pair that is not real
+        scaled = flint.fmpq_poly(whole) / 7
+        for polynomial in (whole, scaled):
+            found = real_roots(polynomial)
+            assert [round(float(ball.mid()), 9) for ball in found] == roots
+            assert all(not a.overlaps(b) for a, b in pairwise(found))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from itertools import product
 from typing import Any
 
 import flint
@@ -9,7 +11,14 @@ import numpy as np
 import pytest
 
 from odesys.analysis.polynomial_form import quotients
-from odesys.analysis.polynomial_zeros import RealZeros, parametric_zeros, real_zeros
+from odesys.analysis.polynomial_zeros import (
+    RealZeros,
+    _coefficient,
+    _sum_of_squares,
+    _univariate,
+    parametric_zeros,
+    real_zeros,
+)
 from odesys.reading.grammar import Grammar
 
 
@@ -90,3 +99,63 @@ def test_a_leading_coefficient_vanishes_or_does_not() -> None:
             for case in parametric_zeros([p], 1)
         }
         assert cases == {(("a",), (str(p),), 0), (("b",), ("a",), 1), ((), ("a", "b", "c"), 0)}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_zeros_of_products_of_lines_are_where_lines_of_both_meet(seed: int) -> None:
+    rng, context = random.Random(seed), ring("x y")
+    x, y = context.gens()
+    families = []
+    for _ in range(2):
+        slopes = rng.sample([(1, 2), (2, -1), (3, 1), (1, -1), (0, 1), (1, 0), (1, 1), (2, 3)], 3)
+        families.append([(a, b, rng.randint(-4, 4)) for a, b in slopes])
+    shared = {(a, b) for a, b, _ in families[0]} & {(a, b) for a, b, _ in families[1]}
+    families[1] = [(a, b, c) for a, b, c in families[1] if (a, b) not in shared]
+    wanted = set()
+    for (a, b, c), (d, e, f) in product(*families):
+        det = a * e - b * d
+        wanted.add((round((b * f - c * e) / det, 9), round((c * d - a * f) / det, 9)))
+    polynomials = []
+    for family in families:
+        p = context.constant(1)
+        for a, b, c in family:
+            p = p * (a * x + b * y + c)
+        polynomials.append(p)
+    found = real_zeros(polynomials, context)
+    places = [tuple(round(float(v), 9) + 0.0 for v in p.expressions()) for p in found.points]
+    assert not found.families and not found.open and len(places) == len(set(places))
+    assert set(places) == {(u + 0.0, v + 0.0) for u, v in wanted}
+    away = real_zeros(polynomials, context, [x - y])
+    left = {tuple(round(float(v), 9) + 0.0 for v in p.expressions()) for p in away.points}
+    assert left == {(u, v) for u, v in set(places) if u != v}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_zeros_on_a_graph_are_the_roots_of_one_polynomial(seed: int) -> None:
+    """y = q(x) put into p(x, y), by NumPy."""
+    rng, context = random.Random(seed), ring("x y")
+    x, y = context.gens()
+    q = [rng.randint(-2, 2) for _ in range(3)]
+    p = {(i, j): rng.randint(-3, 3) for i in range(3) for j in range(2)}
+    inner = np.polynomial.Polynomial(q)
+    whole = sum(
+        (c * np.polynomial.Polynomial([0] * i + [1]) * inner**j for (i, j), c in p.items()),
+        np.polynomial.Polynomial([0]),
+    )
+    roots = sorted({round(r.real, 6) + 0.0 for r in whole.roots() if abs(r.imag) < 1e-9})
+    found = real_zeros([y - q[0] - q[1] * x - q[2] * x**2, sum(c * x**i * y**j for (i, j), c in p.items())], context)
+    assert sorted({round(float(v.expressions()[0]), 6) + 0.0 for v in found.points}) == roots
+    assert all(inner(float(a)) == pytest.approx(float(b)) for a, b in (v.expressions() for v in found.points))
+
+
+def test_what_a_polynomial_is() -> None:
+    context = ring("x y z")
+    x, y, z = context.gens()
+    assert _sum_of_squares(x**2 + 3 * y**4) == [y, x] and _sum_of_squares(-(x**2) * y**2 - z**2) == [x * y, z]
+    assert (
+        _sum_of_squares(x**2 + 1) == [] and _sum_of_squares(x**2 - y**2) is None and _sum_of_squares(x**2 + y) is None
+    )
+    assert _univariate(3 * y**3 - y + 2) == flint.fmpq_poly([2, -1, 0, 3]) and _univariate(x * y) is None
+    assert _univariate(context.constant(2)) is None
+    slope, rest = _coefficient(x * y + 2 * y - z**2 + 1, 1)
+    assert (slope, rest) == (x + 2, 1 - z**2)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
+
 import pytest
 
 from odesys import System
 from odesys import analyse as findings
+from odesys.analysis.equilibria import Equilibrium
+from odesys.analysis.rest_types import _candidates, type_at_rest
+from odesys.expr import graph
 from tests.found_lines import texts
 
 
@@ -63,3 +69,29 @@ def test_an_invariant_line_that_leads_away_makes_a_point_unstable() -> None:
     assert "(x = 0, y = 0) is an equilibrium: degenerate, unstable" in texts(monkey, "equilibria")
     vinograd = findings(System.from_strings("x' = x^2*(y - x) + y^5; y' = y^2*(y - 2*x)"))
     assert vinograd.types[0].stability == "undecided"
+
+
+def test_sums_and_differences_of_up_to_four_quantities_are_tried() -> None:
+    names = [graph.sym(f"i{k}") for k in range(5)]
+    for count in range(1, 6):
+        found = list(_candidates(names[:count]))
+        assert found[:count] == names[:count]
+        signs = product((1, -1), repeat=count - 1) if 1 < count <= 4 else ()
+        mixed = [graph.combine(zip((1, *s), names[:count], strict=True)) for s in signs]
+        assert found[count:] == mixed
+    x, y = names[:2]
+    assert list(_candidates([1 / x])) == [1 / x, x] and list(_candidates([x**2, y**4]))[2] is x**2 + y**4
+
+
+def test_two_quantities_may_be_definite_only_together() -> None:
+    oscillators = System.from_strings("x' = y; y' = -x; z' = w; w' = -2*z")
+    x, y, z, w = map(graph.sym, oscillators.names)
+    first, second = x**2 + y**2, 2 * z**2 + w**2
+    rest = Equilibrium(dict.fromkeys(oscillators.names, Fraction(0)))
+    for integrals, stability in (
+        ([2 * first - second], "undecided"),
+        ([2 * first - second, first - 2 * second], "stable"),
+        ([2 * first - second, 2 * second - first], "stable"),
+        ([2 * first - second, first - second], "undecided"),
+    ):
+        assert type_at_rest(oscillators, rest, {}, integrals).stability == stability

@@ -67,3 +67,29 @@ def test_a_zero_of_a_factor_where_another_has_no_value_is_left_open() -> None:
 def test_a_zero_of_two_factors_is_one_point() -> None:
     found = System.from_strings({"x": "x*sin(x)", "y": "sinh(y) + x"}).equilibria(box={"x": (-2, 2), "y": (-2, 2)})
     assert found.complete and [dict(e.point) for e in found] == [{"x": 0, "y": 0}]
+
+
+ELIMINATED = {  # states with slopes that are neither 1 nor -1, and where the others vanish
+    "a number": ({"x": "3*exp(y) - 2*x", "y": "sin(y)"}, [(1.5, 0.0)]),
+    "a function": ({"x": "cos(y) + 5 - (2 + sin(y))*x", "y": "tanh(y - 1)"}, [(1.95, 1.0)]),
+    "a chain": ({"x": "y - 4*x", "y": "exp(z) + 3*y", "z": "sinh(z) - 1"}, [(-0.201, -0.805, 0.881)]),
+}
+
+
+@pytest.mark.parametrize("name", ELIMINATED)
+def test_a_state_that_others_give_makes_its_equation_vanish(name: str) -> None:
+    equations, expected = ELIMINATED[name]
+    system = System.from_strings(equations)
+    found = system.equilibria(box=dict.fromkeys(system.names, (-3, 3)))
+    points = [[float(e.point[n]) for n in system.names] for e in found]
+    assert found.complete and [pytest.approx(p, abs=1e-3) for p in expected] == points
+    for point in points:
+        assert abs(system.compile()(0.0, point)).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("box", "count"), [((0, "3/2"), 1), (("3/2", 2), 1), ((0, "149/100"), 0), (("151/100", 2), 0), ((1, 2), 1)]
+)
+def test_a_box_has_its_ends_for_states_that_others_give_too(box: tuple[object, object], count: int) -> None:
+    system = System.from_strings(ELIMINATED["a number"][0])
+    assert len(system.equilibria(box={"x": box, "y": (-3, 3)})) == count

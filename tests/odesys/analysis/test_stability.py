@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
+import flint
 import numpy as np
 import pytest
 import sympy as sp
 
 from odesys.analysis.equilibria import equilibria
-from odesys.analysis.stability import classify, linearise, stability_conditions
+from odesys.analysis.stability import _clusters, classify, linearise, stability_conditions
 from odesys.errors import EquationError
 from odesys.expr.system import System
 from tests.known_systems import (
@@ -227,3 +230,19 @@ def test_floats_are_never_proofs() -> None:
     assert [classify(system, e).evidence for e in system.equilibria()] == ["measurement"] * 2
     assert classify(System.from_equations({x: 1 - x}), {"x": 1 + 1e-12}).evidence == "measurement"
     assert classify(System.from_equations({x: 1 - x}), {"x": 1}).evidence == "proof"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_clusters_hold_the_eigenvalues_of_every_matrix_in_a_ball(seed: int) -> None:
+    """Upper triangular ones, whose eigenvalues are the diagonal; it is known to a thousandth in one place."""
+    rng = random.Random(seed)
+    for place in range(3):
+        middle, radius = [rng.choice([0, 0, 1, -2]) for _ in range(3)], 1e-3
+        rows = [[flint.arb(middle[i]) if i == j else flint.arb(int(i < j)) for j in range(3)] for i in range(3)]
+        rows[place][place] = flint.arb(middle[place], radius)
+        discs = _clusters(flint.arb_mat(rows))
+        assert discs is not None and len(discs) == 3
+        for shift in (-radius, 0.0, radius / 2, radius):
+            for k, value in enumerate(middle):
+                exact = flint.acb(value + (shift * 0.999 if k == place else 0))
+                assert any(disc.contains(exact) for disc in discs)

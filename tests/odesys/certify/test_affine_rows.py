@@ -68,3 +68,15 @@ def test_marked_rows_are_affine_in_the_marks_and_read_as_before() -> None:
     env = {"x": 0.3, "y": 1.1, "z": -0.7}
     numbers = [graph.evaluate([n], env, {"exp": math.exp}, float)[0] for n in (node, back)]
     assert numbers[0] == pytest.approx(numbers[1], rel=1e-14)
+
+
+@pytest.mark.parametrize("node", [X * Z + 3 * Y - Z**2, (X + 2 * Y) * (1 + Z), (1 + X) * (Z - 2) + (Y + Z) * Z])
+def test_what_is_linear_in_the_states_is_all_in_the_slopes(node: Node) -> None:
+    row = row_of("x'", node, {"x": Fraction(1)}, UNIT, CORNERS, {})
+    assert set(row.slopes) == {s for s in ("x", "y") if graph.sym(s) in graph.topological([node])}
+    for part in (row.constant, *row.slopes.values()):
+        assert not graph.symbols([part]) & {"x", "y"}
+    for state, slope in row.slopes.items():
+        at = {"x": Fraction(1), "y": Fraction(2), "z": Fraction(-1, 3)}
+        (wanted,) = graph.gradient(node, [graph.sym(state)])
+        assert value(slope, **at) == value(wanted, **at)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy as sp
 
-from odesys.certify.box_search import Objective, minimise, rational_below
+from odesys.certify.box_search import Objective, ends, minimise, prove_at_least, rational_below, value_at
+from odesys.certify.region import Region
+from odesys.exact.balls import as_ball
 from odesys.expr import graph
+from odesys.expr.graph import sym
 from tests.known_systems import X, Y
 
 
@@ -39,3 +43,65 @@ def test_rational_below_is_below_and_short() -> None:
         assert sp.Rational(short) <= value and short.denominator < 10**40
         assert float(short) == pytest.approx(float(value), rel=1e-10)
     assert rational_below(Fraction(3, 7)) == Fraction(3, 7)
+
+
+UNIT = (Fraction(-1), Fraction(1))
+
+
+def test_ends_are_exact_and_hold_the_value() -> None:
+    assert ends(as_ball(Fraction(3, 4))) == (Fraction(3, 4), Fraction(3, 4))
+    low, high = ends(as_ball(Fraction(1, 3)))  # type: ignore[misc]
+    assert low < Fraction(1, 3) < high and high - low < Fraction(1, 2**40)
+    assert ends(1 / as_ball(0)) is None
+    x, y = sym("x"), sym("y")
+    point = {"x": Fraction(1, 3), "y": Fraction(-2, 7)}
+    found = value_at(x**2 - x * y, point)
+    exact = Fraction(1, 9) + Fraction(2, 21)
+    assert found is not None and found[0] <= exact <= found[1] and found[1] - found[0] < Fraction(1, 2**40)
+    assert value_at(1 / (x - Fraction(1, 2)), {"x": Fraction(1, 2)}) is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_level_is_proved_below_the_least_value_and_not_above(seed: int) -> None:
+    """Of random quadratic forms, whose least value on the box is looked for on a fine grid."""
+    rng = random.Random(seed)
+    a, b, c, d, e = (rng.randint(-3, 3) for _ in range(5))
+    x, y = sym("x"), sym("y")
+    objective = Objective(a * x**2 + b * x * y + c * y**2 + d * x + e * y, {"x": UNIT, "y": UNIT})
+    grid = np.linspace(-1, 1, 801)
+    xs, ys = np.meshgrid(grid, grid)
+    least = Fraction(float((a * xs**2 + b * xs * ys + c * ys**2 + d * xs + e * ys).min())).limit_denominator(10**6)
+    assert prove_at_least(objective, least - Fraction(1, 20), None, 2000)
+    assert not prove_at_least(objective, least + Fraction(1, 20), None, 2000)
+    found = minimise([objective], None, Fraction(1, 100), 4000)
+    room = max(1, abs(least)) / 50
+    assert found.low is not None and found.seen is not None and least - room < found.low <= found.seen <= least + room
+    assert set(found.point) == set(objective.start) and all(-1 <= v <= 1 for v in found.point.values())
+
+
+def test_a_trail_has_every_box_with_what_was_done_there() -> None:
+    x, y = sym("x"), sym("y")
+    objective = Objective(x**2 + y**2 - x * y, {"x": UNIT, "y": UNIT})
+    trail: list[dict[str, object]] = []
+    leaned: list[dict[str, Fraction]] = []
+    assert prove_at_least(objective, Fraction(-1, 4), None, 500, lambda _, p: leaned.append(dict(p)), trail)
+    open_ones = [entry for entry in trail if "split" in entry]
+    assert len(open_ones) == len(leaned) and len(trail) == 2 * len(open_ones) + 1
+    assert all(entry["hidden"] == {} for entry in trail if "split" not in entry)
+    for entry in open_ones:
+        low, high = entry["box"][entry["split"]]  # type: ignore[index]
+        assert entry["at"] == (low + high) / 2
+    assert not prove_at_least(objective, Fraction(-1, 10**6), None, 3)
+
+
+def test_conditions_of_a_region_leave_boxes_out() -> None:
+    """x - y is at least 1/2 where x >= y + 1/2, and nowhere else that is asked about."""
+    x, y = sym("x"), sym("y")
+    region = Region({"x": (-1, 1), "y": (-1, 1)}, [x - y - Fraction(1, 2)])
+    objective = Objective(x - y, {"x": UNIT, "y": UNIT})
+    trail: list[dict[str, object]] = []
+    assert prove_at_least(objective, Fraction(1, 4), region, 4000, trail=trail)
+    assert not prove_at_least(objective, Fraction(1, 4), None, 4000)
+    assert any(entry["box"] is None for entry in trail) or len(trail) > 1
+    found = minimise([objective], region, Fraction(1, 50), 4000)
+    assert found.low is not None and Fraction(2, 5) <= found.low <= Fraction(1, 2)

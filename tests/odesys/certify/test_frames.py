@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import flint
 import numpy as np
 import pytest
 
-from odesys.certify.frames import Frame, turned
+from odesys.certify.frames import Frame, Variation, turned
 from odesys.certify.validated import enclose
 from odesys.errors import IntegrationError
 from odesys.expr import graph
@@ -78,3 +79,17 @@ def test_a_turned_frame_holds_every_image(seed: int) -> None:
         assert all(abs(point[i] - float(b.mid())) <= float(b.rad()) + 1e-9 for i, b in enumerate(box))
         local = q.T @ (point - np.array([float(c) for c in new.centre]))
         assert all(abs(local[i] - float(r.mid())) <= float(r.rad()) + 1e-9 for i, r in enumerate(new.radii))
+
+
+def test_the_derivative_of_a_linear_flow_is_an_exponential_as_narrow_as_its_remainder() -> None:
+    """Of x' = x over h = 1 it is e; its series ends at 1/10! of what it grows by."""
+    parameters = {"r": flint.arb(1)}
+    growth = Variation(System.from_equations({"x": sym("r") * x}, parameters=["r"]), 128)
+    ball = growth.over(parameters, [flint.arb(1)], [flint.arb(2, 1)], Fraction(0), Fraction(1))[0, 0]
+    assert ball.contains(flint.arb(1).exp())
+    assert float(ball.rad()) == pytest.approx((math.e - 1) / math.factorial(10), rel=1e-6)
+    turn = Variation(System.from_equations({"x": y, "y": -x}), 128)
+    box = [flint.arb(0, 2), flint.arb(0, 2)]
+    matrix = turn.over({}, box, box, Fraction(0), Fraction(1, 2))
+    for (i, j), exact in {(0, 0): math.cos(0.5), (0, 1): math.sin(0.5), (1, 0): -math.sin(0.5)}.items():
+        assert float(matrix[i, j].mid()) == pytest.approx(exact, abs=1e-9) and float(matrix[i, j].rad()) < 1e-9

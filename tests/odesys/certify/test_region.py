@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from odesys.certify.region import Region
+from odesys.certify.region import Region, mixture
 from odesys.errors import EquationError
 from odesys.expr import graph
 
@@ -76,3 +76,12 @@ def test_the_way_to_a_point_inside_ends_there_and_to_one_outside_at_the_conditio
     assert region.between(zero, inside) == inside and region.between(inside, inside) == inside
     assert region.between(zero, outside) == {"x": Fraction(1, 2), "y": 0}
     assert region.between(outside, zero) is None
+
+
+def test_a_mixture_lies_between_the_vertices() -> None:
+    rng = random.Random(SEED)
+    corners = [{"x": Fraction(a), "y": Fraction(b)} for a, b in ((0, 0), (1, 0), (0, 1))]
+    found = [mixture(corners, rng) for _ in range(60)]
+    assert all(p["x"] >= 0 and p["y"] >= 0 and p["x"] + p["y"] <= 1 for p in found)
+    assert any(p in corners for p in found) and any(p["x"] * p["y"] * (1 - p["x"] - p["y"]) > 0 for p in found)
+    assert mixture(corners[1:2], rng) == corners[1]

@@ -16,7 +16,7 @@ import pytest
 from derivations.two_mixture.special.closed_forms import stage_one
 from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_at, stage_two_sectors
 from odesys import System
-from odesys.certify.validated import Enclosure, enclose
+from odesys.certify.validated import Enclosure, _sign, enclose
 from odesys.errors import IntegrationError, ParameterError
 from odesys.exact.balls import as_ball, ball_context
 from odesys.expr import graph
@@ -386,3 +386,35 @@ def test_a_start_may_be_a_pair_of_ends() -> None:
         enclose(turn, {"x": (0.5, 1.5), "y": 0}, 1)
     with pytest.raises(ParameterError, match="is not an exact number"):
         enclose(turn, {"x": (1, 2, 3), "y": 0}, 1)
+
+
+def test_what_vanishes_at_the_start_to_every_order_is_left_open() -> None:
+    """x^2 + y^2 - 1 is zero along the whole run, which balls around it can neither hold nor refute."""
+    run = oscillator()
+    details = run.certify(x * x + y * y - 1).details
+    assert details.get("vanishing", 6) == 6 and holds(run, x * x + y * y - 1) == "undecided"
+    assert [run._vanishing(node, run.steps[0]) for node in (y, x, x * x, x * x * x, x * x + y * y - 1)] == [
+        0,
+        1,
+        2,
+        3,
+        6,
+    ]
+
+
+def test_a_sign_is_proved_piece_by_piece_refuted_at_a_time_or_left_open() -> None:
+    """Of (t - 1/2)^2 + c on [0, 1]: pieces are halved to a depth, and counted."""
+    span = (Fraction(0), Fraction(1))
+
+    def said(c: float, relation: str = ">0", depth: int = 20) -> tuple[str, int]:
+        verdict, pieces = _sign([flint.arb(0.25 + c), flint.arb(-1), flint.arb(1)], Fraction(5), span, relation, depth)
+        return ("certified" if verdict is None else verdict.as_stated), pieces
+
+    assert said(0.01)[0] == "certified" and said(0.01)[1] > said(0.1)[1] > 1
+    assert said(-0.01)[0] == "fails" and said(0.001, depth=2)[0] == "undecided"
+    assert said(0.001, depth=2)[1] < said(0.001)[1] and said(0.001)[0] == "certified"
+    open_one, _ = _sign([flint.arb(0, 1)], Fraction(5), span, ">0", 3)
+    assert open_one is not None and "contains zero" in open_one.residual and "5 <= t" in open_one.residual
+    for value, relation, answer in ((0, ">=0", None), (0, ">0", "fails"), (1, ">0", None), (-1, ">=0", "fails")):
+        verdict, pieces = _sign([flint.arb(value)], Fraction(0), span, relation, 3)
+        assert (None if verdict is None else verdict.as_stated) == answer and pieces == 1

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
 from odesys import (
@@ -14,12 +18,13 @@ from odesys import (
     Words,
     blocks,
     gradient_flow,
+    graph,
     maps,
     softmax,
     squared,
 )
 from odesys.derive.assembly import path_layout, path_leaves, term_block
-from odesys.derive.closure import close
+from odesys.derive.closure import Force, close
 from odesys.errors import ModelError
 
 
@@ -65,3 +70,28 @@ def test_paths_of_one_name_are_refused() -> None:
     data = Data(words, [("a b", 1)])
     with pytest.raises(ModelError, match="would both be called A; rename a map"):
         gradient_flow(lambda X: (w @ X @ softmax(X.T @ (W_A + A) @ X)).sum(), data, squared)
+
+
+def test_a_term_has_its_factor_and_is_the_product_of_its_matrices() -> None:
+    naming, closure = two_heads()
+    leaves = path_leaves(naming, closure)
+    forces = [blocks.leaf(f"G{i}", (naming.size(p.left), naming.size(p.right))) for i, p in enumerate(closure.read)]
+    rng = np.random.default_rng(2)
+    arrays = {b.data: rng.normal(size=b.shape) for b in (*leaves.values(), *forces)}
+    terms = [(path, term) for path in closure.paths for term in closure.terms[path]]
+    assert {term.coefficient for _, term in terms} == {graph.ONE}
+    for path, term in terms:
+        expected = np.eye(naming.size(path.left))
+        for factor in term.factors:
+            if isinstance(factor, Force):
+                array = arrays[f"G{factor.read}"]
+                expected = expected @ (array.T if factor.transposed else array)
+            elif factor.letters:
+                stored, turned = closure.canonical(factor)
+                array = arrays[naming.leaf(stored)]
+                expected = expected @ (array.T if turned else array)
+        for coefficient in (graph.ONE, graph.num(Fraction(-3, 2)), graph.sym("eta")):
+            block = term_block(replace(term, coefficient=coefficient), naming, closure, leaves, forces)
+            (value,) = blocks.evaluate([block], arrays, {"eta": 0.25})
+            times = {graph.ONE: 1.0, graph.sym("eta"): 0.25}.get(coefficient, -1.5)
+            np.testing.assert_allclose(value, times * expected, rtol=1e-12)

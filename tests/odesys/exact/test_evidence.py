@@ -6,7 +6,16 @@ from fractions import Fraction
 
 import pytest
 
-from odesys.exact.evidence import entry_pairs, enumerate_all, equal, frequency_at_most, identity, six_digits
+from odesys import graph, stated
+from odesys.exact.evidence import (
+    assumptions,
+    entry_pairs,
+    enumerate_all,
+    equal,
+    frequency_at_most,
+    identity,
+    six_digits,
+)
 from odesys.expr.graph import add, call, exp, sqrt, sym
 from odesys.verdicts import Evidence
 
@@ -79,3 +88,21 @@ def test_functions_are_opaque_but_exact() -> None:
 def test_an_event_that_was_never_seen_does_not_refute_that_it_never_happens() -> None:
     assert frequency_at_most(0, 1000, 0.0).as_stated == "undecided"
     assert frequency_at_most(1, 1000, 0.0).as_stated == "fails"
+
+
+def test_a_proof_hands_over_its_two_sides_as_they_were_written() -> None:
+    with stated.recorded():
+        left, right = (X + Y) ** 2, X**2 + 2 * X * Y + Y**2
+        (pair,) = identity({"square": left - right}, ["x"]).stated
+        assert (pair.left, pair.right, pair.positive, pair.residual) == (left, right, ("x",), False)
+        put_in = graph.substitute([left - right], {X: 2 * Y})[0]
+        both = identity({"one": put_in, "two": X * 0 + exp(X + Y) - exp(X) * exp(Y)}).stated
+        assert [part.name for part in both] == ["one", "two"]
+    assert identity({"square": (X + Y) ** 2 - X**2 - 2 * X * Y - Y**2}).stated == ()
+
+
+def test_what_is_assumed_of_symbols_that_occur() -> None:
+    assert assumptions([X * Y, sym("z")], ["z", "x", "w"], ["y", "w"]) == ("x > 0", "z > 0", "y >= 0")
+    assert assumptions([], ["x"]) == ()
+    proof = equal({"root": (sqrt(X * X), X)}, positive=["x"]).proof
+    assert proof is not None and proof.assumed == ("x > 0",)

@@ -15,7 +15,7 @@ from odesys.analysis.conserved import lie_derivative
 from odesys.exact.balls import ball_evaluate
 from odesys.exact.evidence import identity
 from odesys.exact.expansion import TooLarge
-from odesys.exact.partial_fractions import NotRational, PartialFractions
+from odesys.exact.partial_fractions import NotRational, PartialFractions, _lexicographic
 from odesys.exact.zero import zero_test
 from odesys.expr import graph
 from odesys.expr.graph import Node, add, call, exp, num, power, sqrt, step, sym
@@ -250,3 +250,9 @@ def test_a_large_power_costs_no_more_than_a_small_one() -> None:
     assert PartialFractions(limit=100)((-sine) ** (large + 1) + sine ** (large + 1)) == {}
     with pytest.raises(TooLarge):  # before a list of so many factors is made
         PartialFractions()((sine + 1) ** large)
+
+
+def test_monomials_are_ordered_by_their_first_atoms() -> None:
+    """Atoms of small numbers count most; more of one counts more; 1 is the least."""
+    ordered = [(), ((2, 1),), ((2, 3),), ((1, 1),), ((1, 1), (2, 1)), ((1, 2),), ((0, 1),), ((0, 1), (1, 4)), ((0, 2),)]
+    assert sorted(ordered[::-1], key=_lexicographic) == ordered

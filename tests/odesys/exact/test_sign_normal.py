@@ -56,3 +56,19 @@ def test_positive_factors_are_dropped_and_others_are_not() -> None:
 def test_sign_of_zero_is_zero() -> None:
     node = sign_node(graph.sym("x"))
     assert [value(node, {"x": v, "p": 0.5}) for v in (-2.0, 0.0, 3.0)] == [-1.0, 0.0, 1.0]
+
+
+def test_factors_multiply_to_the_whole_and_are_all_of_them() -> None:
+    """Sums linear in the first level, and others: squares, products of two such letters, a single letter."""
+    for part, count in (
+        (G**2 - H**2, 2),
+        (G * X + H * Y, 1),
+        (G * X * Z + H * Y * Z, 2),
+        (G**2 * X - G * H * X, 3),
+        (G * (X**2 - Y**2), 3),
+        (X**2 - 1, 2),
+        (2 * G * H + 4 * H**2, 2),
+    ):
+        number, found = FORM._factor_list(sp.expand(part))
+        assert sp.expand(number * sp.Mul(*(base**e for base, e in found)) - part) == 0
+        assert len(found) == count and all(e > 0 for _, e in found)

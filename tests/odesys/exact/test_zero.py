@@ -195,3 +195,14 @@ def test_a_text_that_would_be_huge_is_never_written() -> None:
     for _ in range(40):
         node = exp(node) + node
     assert in_short(node).startswith("a sum of ") and len(in_short(node)) < 300
+
+
+def test_what_is_too_long_is_said_by_its_size() -> None:
+    names = [graph.sym(f"x{k}") for k in range(100)]
+    whole, half = graph.add(names), graph.add(names[:50])
+    assert in_short(whole) == "a sum of 100 terms in 100 symbols, such as x0"
+    assert in_short(whole * (half + 1)) == "a product of 2 factors in 100 symbols"
+    assert in_short(graph.exp(whole)).startswith("an expression of ") and in_short(graph.add(names[:9])) == repr(
+        graph.add(names[:9])
+    ).removeprefix("Node(").removesuffix(")")
+    assert in_short(whole**2) == f"an expression of {len(graph.topological([whole**2]))} nodes in 100 symbols"

@@ -110,3 +110,24 @@ def test_constants_follow_their_parameters_and_blocks_can_be_sent() -> None:
     sent = copy.copy(made)  # by the state that is sent to other processes, which has no compiled functions
     assert not any(map(callable, vars(sent).values()))
     assert blocks.evaluate([sent], {}, {"p": 7.0})[0].tolist() == [[7.0, 2.0]]
+
+
+def test_the_logarithm_of_a_sum_of_exponentials_in_nodes_and_floats() -> None:
+    rng = np.random.default_rng(8)
+    for shape in ((1,), (2,), (3,), (2, 2), (3, 2), (2, 3, 4)):
+        array, counts = rng.normal(size=shape), rng.integers(1, 4, shape)
+        for weights in (None, counts):
+            given = None if weights is None else leaf("c", shape)
+            block = blocks.log_sum_exp(leaf("a", shape), given)
+            assert block.shape == (*shape[:-1], 1)
+            expected = np.log((np.exp(array) * (1 if weights is None else weights)).sum(axis=-1, keepdims=True))
+            leaves = {"a": array} if weights is None else {"a": array, "c": weights.astype(float)}
+            np.testing.assert_allclose(blocks.evaluate([block], leaves, {})[0], expected, rtol=1e-13)
+            names = np.array([sym(f"x{k}") for k in range(array.size)], dtype=object).reshape(shape)
+            nodes = {"a": names} if weights is None else {"a": names, "c": np.vectorize(num, otypes=[object])(weights)}
+            (found,) = blocks.evaluate([block], nodes)
+            assert found.shape == block.shape
+            values = graph.evaluate(
+                list(found.ravel()), {f"x{k}": v for k, v in enumerate(array.ravel())}, graph.FLOAT_FUNCTIONS, float
+            )
+            np.testing.assert_allclose(values, expected.ravel(), rtol=1e-13)

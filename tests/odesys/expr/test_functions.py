@@ -19,7 +19,7 @@ from odesys.errors import EquationError, IntegrationError
 from odesys.exact.balls import as_ball, ball_around, ball_context, ball_evaluate, series_program
 from odesys.exact.zero import zero_test
 from odesys.expr import blocks, graph
-from odesys.expr.functions import FUNCTIONS, Function, unknown
+from odesys.expr.functions import FUNCTIONS, Function, _series_step, unknown
 from odesys.expr.sympy_bridge import from_sympy, to_sympy
 from odesys.expr.system import System
 from odesys.expr.tape import ARRAYS, Tape
@@ -281,3 +281,12 @@ def test_a_function_outside_the_table_is_refused_with_one_sentence_everywhere() 
         with pytest.raises(EquationError) as caught:
             ask()
         assert str(caught.value) == sentence
+
+
+def test_a_gate_counts_as_constant_away_from_its_surface_only() -> None:
+    for surface, gate in ((flint.arb(2), 1), (flint.arb(-2), 0), (flint.arb(1, 0.5), 1), (flint.arb(-1, 0.5), 0)):
+        assert _series_step(surface) == gate
+        assert _series_step(flint.arb_series([surface, flint.arb(3)], prec=2)) == gate
+    for surface in (flint.arb(0), flint.arb(0, 1), flint.arb(-1, 1), flint.arb(1, 1)):
+        with pytest.raises(IntegrationError, match="a gate is undecided"):
+            _series_step(surface)

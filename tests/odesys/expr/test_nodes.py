@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import math
+import random
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +116,113 @@ def test_a_sum_with_an_infinite_coefficient_is_left_as_it_is() -> None:
         product = product**2
     assert graph.symbols([product]) == {"x", "k"}
     assert graph.symbols([wild * x, graph.step(wild)]) == {"x", "k"}
+
+
+Made = tuple[graph.Node, Callable[[float, float], float]]
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / (b * b + 1),
+    "2 a": lambda a, b: 2 * a - b / 3,
+    "squares": lambda a, b: (a - b) ** 2 - (b - a) ** 2 + a,
+    "1 / a": lambda a, b: 1 / (1 + a**2) + b**3,
+    "number - a": lambda a, b: 0.5 - a + 3 / (2 + b**2),
+}
+
+
+def drawn(rng: random.Random, depth: int) -> Made:
+    """A random expression, and the same in floats by Python."""
+    if not depth:
+        number = rng.choice([Fraction(2), Fraction(-3, 4), 0.25, -1, 0, 1])
+        return rng.choice([(X, lambda x, y: x), (Y, lambda x, y: y), (num(number), lambda x, y, c=number: float(c))])
+    (a, f), (b, g) = drawn(rng, depth - 1), drawn(rng, depth - 1)
+    kind = rng.randrange(13)
+    if kind < 8:
+        work = list(OPERATIONS.values())[kind]
+        return work(a, b), lambda x, y: work(f(x, y), g(x, y))
+    if kind == 8:
+        return graph.relu(a - b), lambda x, y: max(f(x, y) - g(x, y), 0.0)
+    if kind == 9:
+        return graph.absolute(a) + b, lambda x, y: abs(f(x, y)) + g(x, y)
+    if kind == 10:
+        return graph.exp(graph.call("sin", a - b)), lambda x, y: math.exp(math.sin(f(x, y) - g(x, y)))
+    if kind == 11:
+        return graph.sqrt(1 + a**2) * b, lambda x, y: math.sqrt(1 + f(x, y) ** 2) * g(x, y)
+    return graph.power(1 + b**2, Fraction(-3, 2)) * a, lambda x, y: (1 + g(x, y) ** 2) ** -1.5 * f(x, y)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_expressions_have_the_value_that_python_gives(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(15):
+        node, by_hand = drawn(rng, 3)
+        for x, y in ((0.37, -1.21), (-0.64, 0.83), (1.5, 0.25)):
+            (found,) = graph.evaluate([node], {"x": x, "y": y}, graph.FLOAT_FUNCTIONS, float)
+            wanted = by_hand(x, y)
+            assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9 * (1 + abs(x) + abs(y)) ** 8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_sum_of_multiples_and_a_product_of_powers_do_not_know_how_they_were_made(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(20):
+        terms = [drawn(rng, rng.randrange(3))[0] for _ in range(4)]
+        exact = [t for t in terms if not any(map(inexact, graph.topological([t])))]
+        mixed = rng.sample(exact, len(exact))
+        assert graph.add(exact) is graph.add(mixed) and graph.multiply(*exact) is graph.multiply(*mixed)
+        for a in exact:
+            assert a - a is ZERO and a + a is 2 * a and 0 - (0 - a) is a and a * ONE is a and a + ZERO is a
+            assert (a is ZERO) or (a / a is ONE and a**2 * a is a**3 and 1 / (1 / a) is a and a**0 is ONE)
+            assert graph.scale(a, Fraction(3, 2)) is a * Fraction(3, 2) and graph.combine([(Fraction(-1), a)]) is -a
+
+
+def inexact(node: graph.Node) -> bool:
+    """Whether a node has a float in it, or a root of a number, which has several forms."""
+    if node.op == "mul":
+        return any(base.op == "num" for base, _ in node.args)
+    numbers = [c for c, _ in node.args] if node.op == "add" else node.args if node.op == "num" else ()
+    return any(isinstance(c, float) for c in numbers)
+
+
+def test_powers_of_numbers_are_exact_where_they_can_be() -> None:
+    for value, exponent, wanted in (
+        (Fraction(4, 9), Fraction(3, 2), Fraction(8, 27)),
+        (Fraction(4, 9), Fraction(-1, 2), Fraction(3, 2)),
+        (8, Fraction(2, 3), 4),
+        (-2, Fraction(3), -8),
+        (-2, Fraction(-2), Fraction(1, 4)),
+        (0, Fraction(1, 2), 0),
+        (0, Fraction(3), 0),
+        (0.25, Fraction(1, 2), 0.5),
+    ):
+        assert graph.power(num(value), exponent) is num(wanted)
+    for value, exponent in (
+        (2, Fraction(1, 2)),
+        (-4, Fraction(1, 2)),
+        (Fraction(4, 3), Fraction(1, 2)),
+        (4, Fraction(1, 3)),
+    ):
+        node = graph.power(num(value), exponent)
+        assert node.op == "mul" and node**exponent.denominator is num(value)
+    for exponent in (-1, Fraction(-1, 2)):
+        with pytest.raises(ZeroDivisionError, match="division by the constant zero"):
+            graph.power(ZERO, Fraction(exponent))
+
+
+def test_exponentials_gates_and_symbolic_powers_have_one_form() -> None:
+    assert graph.exp(ZERO) is ONE and graph.exp(X - 2 * Y) * graph.exp(2 * Y - X) is ONE
+    for c in (2, Fraction(1, 3), Fraction(7, 2)):
+        assert graph.step(c * X - c * Y) is graph.step(X - Y) and graph.step(c * X) is not graph.step(-c * X)
+    assert graph.step(num(0)) is ZERO and graph.step(num(-2)) is ZERO and graph.step(num(0.1)) is ONE
+    gate = graph.step(X)
+    assert gate**3 is gate and graph.sqrt(gate) is gate and (1 / gate) is not gate
+    assert X ** num(2) is X**2 and X ** num(2.0) is X**2 and 2 ** num(3) is num(8)
+    assert graph.power_parts(2**X) == (num(2), X) and graph.power_parts(X ** num(0.3)) == (X, num(0.3))
+    assert graph.power_parts((X + 1) ** (Y + 1)) == (X + 1, Y + 1)
+    assert graph.power_parts(graph.exp(X * graph.call("log", Y) * graph.call("log", X))) is None
+    assert graph.call("cbrt", num(27)) is num(3) and graph.call("abs", num(-3)) is num(3)
+    for other in (graph.linear_terms(num(5)), graph.linear_terms(X), graph.linear_terms(2 * X + 1)):
+        assert graph.combine(other) in (num(5), X, 2 * X + 1)
+    assert (X.__add__("no"), X.__mul__([]), X.__rsub__(None)) == (NotImplemented,) * 3
+    assert graph.as_node("x") is X and graph.as_node(3) is num(3) and +X is X

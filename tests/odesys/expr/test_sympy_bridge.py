@@ -32,3 +32,20 @@ def test_min_max_abs_sign_from_sympy() -> None:
 def test_unknown_functions_are_refused_with_a_sentence() -> None:
     with pytest.raises(EquationError, match="the function gamma is not known"):
         from_sympy(sp.gamma(SX))
+
+
+def test_cases_from_sympy() -> None:
+    cases = [
+        sp.Piecewise((SX, SX > 1), (SY, SX <= -1), (3, True)),
+        sp.Piecewise((SX**2, sp.And(SX >= 0, SY < 1)), (-SY, sp.Or(SX < -1, SY >= 2)), (5, True)),
+        sp.Piecewise((1, sp.Not(sp.And(SX > SY, SX > 0))), (2, True), evaluate=False),
+    ]
+    for expression in cases:
+        node = from_sympy(expression)
+        for x in (-2.0, -1.0, 0.0, 0.5, 1.0, 2.0):
+            for y in (-1.5, 0.5, 1.0, 2.0):
+                assert value(node, x, y) == pytest.approx(float(expression.subs({SX: x, SY: y}))), (expression, x, y)
+    with pytest.raises(EquationError, match="does not say what it is elsewhere"):
+        from_sympy(sp.Piecewise((SX, SX > 1)))
+    with pytest.raises(EquationError, match="is not made of"):
+        from_sympy(sp.Piecewise((SX, sp.Ne(SX, SY)), (SY, True)))

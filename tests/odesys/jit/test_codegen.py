@@ -17,7 +17,15 @@ from odesys.expr import graph
 from odesys.expr.functions import FUNCTIONS
 from odesys.expr.graph import Node
 from odesys.expr.system import System
-from odesys.jit.codegen import Compiled, compile_system, float_literal, generate, node_function, straight_line
+from odesys.jit.codegen import (
+    Compiled,
+    compile_system,
+    float_literal,
+    generate,
+    node_function,
+    slopes_code,
+    straight_line,
+)
 from tests.known_systems import bouncing, logistic, oscillator
 from tests.random_nodes import X, Y, expressions, value
 
@@ -141,3 +149,11 @@ def test_a_jacobian_is_that_of_gates_at_their_ends(backend: str) -> None:
         np.testing.assert_allclose(compiled.jacobian(0.0, at, held)[:, 0], slope, atol=1e-9)
     with pytest.raises(ParameterError, match=r"a gate is 0\.5; the Jacobian is that of gates at 0 or 1"):
         compiled.jacobian(0.0, at, [0.5])
+
+
+def test_slopes_are_the_jacobian_row_by_row_and_then_the_change_in_time() -> None:
+    x, y, t = graph.sym("x"), graph.sym("y"), graph.sym("t")
+    system = System.from_equations({"x": x * y + t**2, "y": graph.call("sin", t) * x + y**3})
+    out = [0.0] * 6
+    slopes_code(system, False).function(0.7, [0.3, -0.4], [], [], out)
+    assert out == pytest.approx([-0.4, 0.3, math.sin(0.7), 3 * 0.16, 1.4, 0.3 * math.cos(0.7)])

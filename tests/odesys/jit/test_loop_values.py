@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odesys.jit import llvm
+from odesys.jit import llvm, loops
+from odesys.jit.loops import Array, Code, LoopError, call
 from tests.machine_and_python import EXAMPLES, both, check, numbers
 
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
@@ -51,3 +52,37 @@ def test_division_rounds_down(a: int) -> None:
 @given(st.sampled_from([0.0, -0.0, 1.5, math.inf, -math.inf, math.nan]), st.sampled_from([0.0, 1.5, math.nan]))
 def test_comparisons(a: float, b: float) -> None:
     check(unequal, a, b)
+
+
+def doubled(a: float) -> float:
+    return 2.0 * a
+
+
+def calls_another(a: float) -> float:
+    return doubled(a) + math.sqrt(a)
+
+
+def calls_no_other(a: float) -> float:
+    return math.sqrt(a) + max(a, 1.0)
+
+
+def test_a_function_that_calls_another_is_compiled_as_it_stands() -> None:
+    for function, alone in ((calls_another, True), (calls_no_other, False), (doubled, False)):
+        (head,) = (
+            line
+            for line in loops.assembly([function]).splitlines()
+            if line.startswith("define") and "internal" not in line
+        )
+        assert ("optnone" in head) is alone
+
+
+def test_code_is_called_with_all_that_it_takes() -> None:
+    def short(code: Code, x: Array) -> None:
+        call(code, 0.0, x)  # type: ignore[call-arg]
+
+    def named(a: float) -> float:
+        return math.sqrt(x=a)  # type: ignore[call-arg]
+
+    for function in (short, named):
+        with pytest.raises(LoopError):
+            loops.assembly([function])

@@ -89,3 +89,19 @@ def test_what_would_be_too_long_is_refused() -> None:
     coupled = {a: "*".join(names[i : i + 8]) for i, a in enumerate(names[:50])} | {a: "1" for a in names[50:]}
     with pytest.raises(EquationError, match="operations; use method='DOP853'"):
         taylor.assembly(System.from_strings(coupled), 40)
+
+
+@pytest.mark.parametrize(
+    ("text", "branches"),
+    [
+        ("x**3 - 1/x", False),
+        ("exp(x) + sin(x)*tanh(x)", False),
+        ("sqrt(x)", True),
+        ("1 + y*x**(-3/2)", True),
+        ("log(x) + y", True),
+        ("arcsin(x)", True),
+        ("x*heav(x)", False),
+    ],
+)
+def test_roots_and_logarithms_have_branches(text: str, branches: bool) -> None:
+    assert taylor.has_branches(System.from_strings({"x": text, "y": "x"})) is branches

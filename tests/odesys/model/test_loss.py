@@ -42,6 +42,8 @@ def test_the_named_losses() -> None:
         (sp.Symbol("y"), "does not contain the margin z"),
         (None, "a loss is logistic"),
         (max, "a loss is logistic"),
+        (lambda z: z, "a loss is logistic"),
+        (sp.Integer(3), "does not contain the margin z"),
     ],
 )
 def test_what_is_no_loss_gets_a_sentence(given: object, words: str) -> None:
@@ -51,3 +53,9 @@ def test_what_is_no_loss_gets_a_sentence(given: object, words: str) -> None:
 
 def test_the_margin_is_called_z() -> None:
     assert graph.symbols([MARGIN]) == {"z"}
+
+
+def test_a_loss_may_be_a_number_of_z_alone_or_a_node() -> None:
+    for given in (Z**2, graph.sym("z") ** 2, sp.Symbol("z") ** 2):
+        loss = as_loss(given)
+        assert at(loss.value, 3.0) == 9.0 and at(loss.slope, 3.0) == 6.0

@@ -10,7 +10,7 @@ import pytest
 
 from odesys import blocks, graph, num, sym
 from odesys.program import wick
-from odesys.program.expanded import _overlaps, mean
+from odesys.program.expanded import _mean_product, _overlaps, mean
 
 
 def quadrature(function: Any, number: int, nodes: int = 8) -> Any:
@@ -88,3 +88,19 @@ def test_what_has_no_normals_stays_as_it_is() -> None:
 def test_parts_meet_where_both_may_differ_from_zero() -> None:
     a, b = np.array([[True, False], [False, True]]), np.array([[True, False], [True, True], [False, False]])
     assert _overlaps(a, b).tolist() == [[True, True, False], [False, True, False]]
+
+
+def test_the_mean_of_a_product_may_have_a_plain_factor() -> None:
+    x = sym("x")
+    plain = blocks.leaf("W", (1, 2))
+    random = blocks.constant([[x, x**2]])
+    rng = np.random.default_rng(1)
+    W = rng.normal(size=(1, 2))
+    for first, second, expected in (
+        (plain, random, W * [0, 1]),
+        (random, plain, W * [0, 1]),
+        (plain, plain, W * W),
+        (random, random, np.array([[1, 3]])),
+    ):
+        found = mean(blocks.multiply(first, second), ["x"])
+        np.testing.assert_allclose(blocks.evaluate([found], {"W": W}, {})[0].reshape(1, 2), expected)

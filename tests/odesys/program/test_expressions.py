@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy as sp
 
 from odesys import OdesysError, Space, Units, Words, cross_entropy, function, maps, norm, relu, softmax
-from odesys.program.expressions import tokens
+from odesys.expr import graph
+from odesys.program.expressions import Expr, as_expr, tokens, write
+from odesys.program.spaces import Tokens
 
 WORDS, M, R = Words("a b c", positions=3), Space("m"), Units("r", 2)
 W_K, W_Q = maps("W_K W_Q", M, WORDS)
@@ -79,3 +85,197 @@ def test_numpy_and_sizes_are_said_otherwise() -> None:
         np.maximum(W @ X, 0)
     with pytest.raises(AttributeError, match=r"no 'shape': sizes are len\(X\)"):
         X.shape  # noqa: B018
+
+
+def test_a_sum_keeps_what_is_known_of_its_axes() -> None:
+    """Columns that are tokens are those of the sum, on whichever side they stand; a single one is repeated."""
+    listed = np.ones((2, 3))
+    for total in (W @ X + listed, listed + W @ X):
+        assert total.columns == Tokens((0, 1, 2)) and total.rows.size == 2
+    for total in (W @ X + [[1], [2]], [[1], [2]] + W @ X):
+        assert total.columns == Tokens((0, 1, 2)) and total.rows.size == 2
+    for total in (W @ X[0] + listed, listed + W @ X[0]):
+        assert total.columns.size == 3
+    for make in (lambda: W @ X + np.ones((2, 2)), lambda: np.ones((3, 3)) + W @ X):
+        with pytest.raises(OdesysError, match="does not fit"):
+            make()
+
+
+def arrays() -> dict[str, np.ndarray]:
+    """Numbers for the maps and tokens: three words and three positions are six axes."""
+    rng = np.random.default_rng(4)
+    sizes = {"X": (6, 3), "W": (2, 6), "V": (1, 2), "Z": (6, 6), "W_K": (5, 6), "W_Q": (5, 6)}
+    return {name: rng.normal(size=size) for name, size in sizes.items()}
+
+
+def value(expr: Expr, given: dict[str, np.ndarray]) -> np.ndarray:
+    """What an expression says, operation by operation."""
+    parts = [value(a, given) for a in expr.args]
+    match expr.op:
+        case "tokens":
+            return given["X"]
+        case "map":
+            return given[str(expr.data)]
+        case "words":
+            return np.eye(6)[:, :3]
+        case "positions":
+            return np.eye(6)[:, [3 + p for p in expr.columns.positions]]  # type: ignore[union-attr]
+        case "count":
+            return np.array([[float(expr.data.size)]])
+        case "constant":
+            return np.array([[float(e.args[0]) for e in row] for row in expr.data])
+        case "transpose":
+            return parts[0].T
+        case "columns":
+            return parts[0][:, list(expr.data[0])]
+        case "add":
+            return parts[0] + parts[1]
+        case "times":
+            return parts[0] * parts[1]
+        case "matmul":
+            return parts[0] @ parts[1]
+        case "sum":
+            return parts[0].sum(axis=expr.data, keepdims=True)
+        case "apply":
+            function = np.vectorize(lambda z: graph.evaluate([expr.data[0]], {"z": z}, graph.FLOAT_FUNCTIONS, float)[0])
+            return function(parts[0])
+    raise AssertionError(expr.op)
+
+
+FORMULAS: list[Callable[..., Any]] = [
+    lambda X, W, V, Z: W @ X,
+    lambda X, W, V, Z: (W @ X).T @ V.T,
+    lambda X, W, V, Z: W @ X - 2 * (W @ X[:, :1] if isinstance(X, np.ndarray) else W @ X[0]),
+    lambda X, W, V, Z: 1 - W @ X,
+    lambda X, W, V, Z: -(W @ X) + [[1, 2, 3], [4, 5, 6]],
+    lambda X, W, V, Z: np.array([[1.0, 2.0, 3.0]]) - W @ X,
+    lambda X, W, V, Z: (W @ X) * [[1], [-2]],
+    lambda X, W, V, Z: np.array([[1, -1]]) @ (W @ X) / 4,
+    lambda X, W, V, Z: (W @ X) @ [[1], [2], [3]] * 3,
+    lambda X, W, V, Z: 2 / ((V @ W @ X) ** 2 + 1),
+    lambda X, W, V, Z: (V @ W @ X) / ((V @ W @ X) ** 2 + 2),
+    lambda X, W, V, Z: (W @ X) ** 3 - (W @ X) * (W @ X),
+    lambda X, W, V, Z: abs(W @ X) + 0.25,
+    lambda X, W, V, Z: Z @ X * (V @ W @ X),
+    lambda X, W, V, Z: (V @ W @ X) * (Z @ X),
+    lambda X, W, V, Z: X.T @ Z @ X,
+    lambda X, W, V, Z: (X.T @ Z @ X).T / 2,
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_says_what_numpy_says(formula: Callable[..., Any]) -> None:
+    given = arrays()
+    expr, wanted = formula(X, W, V, Z), formula(*(given[name] for name in ("X", "W", "V", "Z")))
+    found = value(expr, given)
+    np.testing.assert_allclose(np.broadcast_to(found, wanted.shape), wanted, rtol=1e-12)
+    sizes = tuple(getattr(side, "size", 6) for side in (expr.rows, expr.columns))
+    assert sizes == wanted.shape
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_sums_and_means_over_listed_axes(axis: int | None) -> None:
+    given = arrays()
+    table = given["W"] @ given["X"]
+    for expr, wanted in (
+        ((W @ X).sum(axis), table.sum(axis=axis, keepdims=True)),
+        ((W @ X).mean(axis), table.mean(axis=axis, keepdims=True)),
+        ((W @ X)[1:].mean(axis), table[:, 1:].mean(axis=axis, keepdims=True)),
+        ((W @ X).T.mean(axis), table.T.mean(axis=axis, keepdims=True)),
+        ((V @ W @ X[0]).mean(axis), given["V"] @ table[:, :1]),
+    ):
+        np.testing.assert_allclose(value(expr, given), wanted, rtol=1e-12)
+        assert (expr.rows.size, expr.columns.size) == wanted.shape
+    np.testing.assert_allclose(value(X.mean(1), given), given["X"].mean(axis=1, keepdims=True))
+    assert value(X.count, given).tolist() == [[3.0]] and value(X[1:].count, given).tolist() == [[2.0]]
+    for bad in (2, "rows"):
+        with pytest.raises(OdesysError, match="the axis is 0"):
+            (W @ X).sum(bad)  # type: ignore[arg-type]
+    with pytest.raises(OdesysError, match="can not be summed over"):
+        X.sum(0)
+    with pytest.raises(OdesysError, match="can not be summed over"):
+        Z.sum()
+
+
+def test_columns_are_chosen_as_from_a_list() -> None:
+    given, table = arrays(), arrays()["W"] @ arrays()["X"]
+    for item, places in (
+        (0, [0]),
+        (-1, [2]),
+        (slice(1, None), [1, 2]),
+        (slice(None, -1), [0, 1]),
+        (slice(None, None, 2), [0, 2]),
+    ):
+        chosen = (W @ X)[item]
+        np.testing.assert_array_equal(value(chosen, given), table[:, places])
+        assert chosen.columns == Tokens(tuple(places)) and len(chosen) == len(places)
+    assert (W @ X)[1:][-1].columns == Tokens((2,)) and [str(c) for c in X] == ["X[0]", "X[1]", "X[2]"]
+    listed = W.T.T @ Z @ WORDS.all
+    assert listed[0].columns.size == 1 and listed[:2].columns == Units("word", 2) and len(listed) == 3
+    for item, words in ((3, "no column 3"), (slice(3, None), "no column left"), ("a", "a whole number or a slice")):
+        with pytest.raises((OdesysError, IndexError), match=words):
+            X[item]
+    with pytest.raises(OdesysError, match="columns in the space of the words"):
+        W[0]
+
+
+def test_positions_belong_to_tokens_and_must_be_there() -> None:
+    given = arrays()
+    np.testing.assert_array_equal(value(X[1:].positions, given), np.eye(6)[:, 4:])
+    assert X.positions.columns == X.columns and X.T.T is X
+    with pytest.raises(OdesysError, match=r"reach position 4, but the words have 3 .*positions=4"):
+        _ = tokens(WORDS, 4).positions
+    assert tokens(WORDS, 4)[:3].positions.columns == Tokens((0, 1, 2))
+    with pytest.raises(OdesysError, match="is asked of tokens"):
+        _ = W.count
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        ((W + 1 * W) @ X[0], "(W + 1 * W) @ X[0]"),
+        (V @ (W @ X) ** 2, "V @ (.)**2(W @ X)"),
+        (X[1:2], "X[1:2]"),
+        (X[:-1].T, "X[:-1].T"),
+        ((V @ W @ X).sum(), "(V @ W @ X).sum()"),
+        (V @ W @ (X[0] + X[1]), "V @ W @ (X[0] + X[1])"),
+        (X.count / 2, "1/2 * X.count"),
+        (WORDS.all.T @ X, "words.all.T @ X"),
+        (W @ X + [[1, 2, 3], [4, 5, 6]], "W @ X + a 2 x 3 table"),
+    ],
+)
+def test_an_expression_is_shown_as_it_is_typed(expr: Expr, text: str) -> None:
+    assert write(expr) == text and str(expr) == text
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: W @ V, "does not fit: the left has columns in the space of the words"),
+        (lambda: 2 @ X, "a number is multiplied by"),
+        (lambda: X @ 2, "a number is multiplied by"),
+        (lambda: X * X, "use @ for inner products"),
+        (lambda: (W @ X) * np.ones((3, 3)), "does not fit"),
+        (lambda: (W @ X) * X, "multiplied by one number, or by one per vector"),
+        (lambda: (W @ X[:2]) + (W @ X[1:]), "does not fit"),
+        (lambda: as_expr([]), "an empty list"),
+        (lambda: as_expr([[1, 2], [3]]), "rows of one length"),
+        (lambda: as_expr(object()), "can not stand in a program"),
+        (lambda: as_expr(0) ** -1, "divides by zero"),
+        (lambda: maps("A A", M, WORDS), "stands twice"),
+        (lambda: maps("", M, WORDS), "named by a string"),
+        (lambda: maps("A", 3, WORDS), r"list them with Units\('r', 3\)"),
+        (lambda: maps("A", True, WORDS), "Space, Words, Units or 1"),
+        (lambda: sp.Max(1, 2) and relu(Z @ X), "whose axes are not listed"),
+    ],
+)
+def test_more_is_refused(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises(OdesysError, match=words):
+        make()
+
+
+def test_numbers_become_tables_of_one_entry_and_lists_rows_or_columns() -> None:
+    assert as_expr([1, 2, 3]).columns.size == 3 and as_expr([1, 2, 3], column=True).rows.size == 3
+    assert as_expr(np.eye(2)).rows.size == 2 and as_expr("b").data[0, 0] is graph.sym("b")
+    assert (as_expr(4) ** -1).data[0, 0] is graph.num(Fraction(1, 4)) and as_expr(W) is W
+    assert maps("A", 1, WORDS).rows.size == 1 and [str(m) for m in maps("A B", M, WORDS, of="h")] == ["A.h", "B.h"]

@@ -48,3 +48,10 @@ def test_the_last_group_may_stand_for_several() -> None:
 def test_refused(make, words: str) -> None:
     with pytest.raises(OdesysError, match=words):
         make()
+
+
+def test_a_single_token_is_any_number_and_the_words_of_axes_are_only_their_names() -> None:
+    assert same_side(Tokens((0,)), Tokens((1,))) and not same_side(Tokens((0, 1)), Tokens((0, 1, 2)))
+    named = Units("r", 2, words=("a", "b"))
+    assert named == Units("r", 2) and hash(named) == hash(Units("r", 2)) and named != Units("r", 3)
+    assert not named.grouped and say_side(Tokens((1, 2))) == "2 tokens" and Units("r", 1).labels == ("",)

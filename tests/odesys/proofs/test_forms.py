@@ -10,7 +10,7 @@ from odesys.proofs.theory import theory
 from odesys.stated import recorded
 from tests.coq import needs_coq, said_of
 
-ALPHA = sym("alpha")
+ALPHA, HALF = sym("alpha"), Fraction(1, 2)
 
 
 def made(left, right):
@@ -63,3 +63,15 @@ def test_a_long_sum_is_shown_down_to_its_largest_number_of_operations() -> None:
     while isinstance(form, Form):
         operations, form = operations + 1, form.left
     assert operations == LARGEST
+
+
+@needs_coq
+def test_ways_to_write_a_root(tmp_path: Path) -> None:
+    """Coq's field knows nothing of a root but what is said of its square."""
+    for left, right in (
+        (lambda: ALPHA / ALPHA**HALF, lambda: ALPHA**HALF),
+        (lambda: 1 / (ALPHA**HALF * ALPHA**HALF), lambda: ALPHA**HALF / (ALPHA * ALPHA**HALF)),
+    ):
+        found = made(left, right)
+        assert found.by_definition == 0 and "sqrt_positive_square" in found.text
+        assert said_of(found.text, tmp_path).ok

@@ -68,3 +68,24 @@ def test_gates_that_clash_are_in_modules_of_their_own() -> None:
     for module in text.split("Module phase_")[1:]:
         assert module.count("Hypothesis given_") == 1
     assert "Module" not in theory(["t"], [on, on]).text
+
+
+def test_twins_are_equal_opposite_or_multiples_and_no_others() -> None:
+    made, other = section(), X * Y + X + 1
+    nodes = [
+        *(graph.call(name, node) for name in ("sigmoid", "step", "tanh") for node in (FACTORED, other)),
+        graph.call("sigmoid", WRITTEN_OUT),
+        graph.call("sigmoid", -WRITTEN_OUT),
+        graph.step(3 * X * Y + 3 * X),
+        graph.step(-WRITTEN_OUT),
+        graph.call("tanh", WRITTEN_OUT),
+        graph.call("tanh", -WRITTEN_OUT),
+    ]
+    found = {node: (twin.node, twin.opposite) for node, twin in made.twins(nodes).items()}
+    sigmoid, gate, tanh = (graph.call(name, FACTORED) for name in ("sigmoid", "step", "tanh"))
+    assert found == {
+        graph.call("sigmoid", WRITTEN_OUT): (sigmoid, False),
+        graph.call("sigmoid", -WRITTEN_OUT): (sigmoid, True),
+        graph.step(WRITTEN_OUT): (gate, False),
+        graph.call("tanh", WRITTEN_OUT): (tanh, False),
+    }

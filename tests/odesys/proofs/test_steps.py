@@ -38,3 +38,30 @@ def test_a_gate_is_not_given_a_value_that_its_argument_contradicts() -> None:
 def test_signs_that_cancel_in_a_product_are_algebra_and_no_definition(tmp_path: Path) -> None:
     one, other = Z * (1 + graph.exp(X * Y)), Z + Z * graph.exp(X * Y)
     assert said([same(one, other, values=((X, -X), (Y, -Y)))], tmp_path).ok
+
+
+GATE = graph.step(X + Y) * Z
+GATES = {
+    "a multiple of its argument": (((X, Z), (Y, 3 * Z)), graph.step(Z) * Z),
+    "a negative one": (((X, -Z), (Y, -3 * Z)), graph.step(-Z) * Z),
+    "above zero": (((X, ONE), (Y, ONE)), Z),
+    "below zero": (((X, -ONE), (Y, -ONE)), ZERO),
+    "at zero": (((X, ONE), (Y, -ONE)), ZERO),
+}
+
+
+@needs_coq
+def test_the_argument_of_a_gate_is_changed_or_decided(tmp_path: Path) -> None:
+    statements = [same(GATE, right, values=values) for values, right in GATES.values()]
+    for name, statement in zip(GATES, statements, strict=True):
+        assert theory(["t"], [statement]).left_out == (), name
+    assert said(statements, tmp_path).ok
+    assert theory(["t"], [same(GATE, graph.step(-Z) * Z, values=((X, Z), (Y, 3 * Z)))]).statements == 0
+
+
+@needs_coq
+def test_a_function_whose_argument_is_changed_is_kept(tmp_path: Path) -> None:
+    field = graph.call("tanh", X + Y) + graph.exp(X - Y)
+    both = same(field, graph.call("tanh", 2 * Z) + 1, values=((X, Z), (Y, Z)))
+    one = same(field, graph.call("tanh", X + Z) + graph.exp(X - Z), values=((Y, Z),))
+    assert theory(["t"], [both, one]).left_out == () and said([both, one], tmp_path).ok

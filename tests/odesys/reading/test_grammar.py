@@ -117,3 +117,61 @@ def test_pieces_are_written_in_two_ways_and_end_with_one_for_all_other_cases() -
     assert (value(size, x=2.0), value(size, x=-3.0)) == (2.0, 3.0)
     with pytest.raises(EquationError, match="the last piece has a condition"):
         read("Piecewise((x, x > 0), (-x, x < 0))")
+
+
+FUNCTIONS = {
+    "sign": lambda a: math.copysign(1.0, a),
+    "sgn": lambda a: math.copysign(1.0, a),
+    "log10": lambda a: math.log10(abs(a) + 1),
+    "sech": lambda a: 1 / math.cosh(a),
+    "sec": lambda a: 1 / math.cos(a),
+    "csc": lambda a: 1 / math.sin(a),
+    "cot": lambda a: 1 / math.tan(a),
+    "abs": abs,
+    "relu": lambda a: max(a, 0.0),
+    "heaviside": lambda a: float(a > 0),
+    "asinh": math.asinh,
+    "atan": math.atan,
+    "arctan": math.atan,
+    "cbrt": lambda a: math.copysign(abs(a) ** (1 / 3), a),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_one_argument(name: str) -> None:
+    given = "abs(x) + 1" if name in ("log10",) else "x"
+    points = (0.6, 1.3) if name == "cbrt" else (0.6, -1.3)
+    for point in points:
+        assert value(Grammar().read(f"{name}({given})"), x=point) == pytest.approx(FUNCTIONS[name](point), abs=1e-14)
+
+
+def test_functions_of_several_arguments() -> None:
+    for a, b in ((0.7, -1.2), (2.0, 3.0), (3.0, 2.0)):
+        both = {"x": a, "y": b}
+        assert value(Grammar().read("max(x, y, 0.5, -9)"), **both) == pytest.approx(max(a, b, 0.5))
+        assert value(Grammar().read("min(x, y, 0.5, 9)"), **both) == pytest.approx(min(a, b, 0.5))
+        assert value(Grammar().read("hypot(x, y)"), **both) == pytest.approx(math.hypot(a, b))
+        assert value(Grammar().read("pow(x, y)"), **both) == pytest.approx(a**b)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_conditions_agree_with_python(seed: int) -> None:
+    """& and | are joined from the left; sides begin with brackets and functions too, and may be equal."""
+    rng = random.Random(seed)
+    sides = ["x", "y", "abs(x)", "(x + y)", "2", "abs(y) - x", "(y)"]
+
+    def comparison() -> tuple[str, str]:
+        one, sign, other = rng.choice(sides), rng.choice(["<", ">", "<=", ">="]), rng.choice(sides)
+        text = f"{one} {sign} {other}"
+        if rng.random() < 0.3:
+            return f"not({text})", f"(not ({text}))"
+        return text, f"({text})"
+
+    for _ in range(10):
+        text, python = comparison()
+        for _ in range(rng.randrange(3)):
+            (more, same), sign = comparison(), rng.choice("&|")
+            text, python = f"{text} {sign} {more}", f"({python} {'and' if sign == '&' else 'or'} {same})"
+        node = Grammar().read(f"if({text})then(3)else(5)")
+        for a, b in ((-1, 1), (0, 0), (2, 2), (1, -1), (2, 0), (-2, -2)):
+            assert value(node, x=a, y=b) == (3 if eval(python, {"x": a, "y": b, "abs": abs}) else 5), (text, a, b)

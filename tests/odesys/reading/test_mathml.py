@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given, settings
 
 from odesys import graph, sym
 from odesys.errors import EquationError
 from odesys.exact.zero import zero_test
 from odesys.reading.grammar import Grammar
-from odesys.reading.mathml import MathReader, math_element, parse_xml
+from odesys.reading.mathml import FUNCTIONS, RECIPROCALS, MathReader, math_element, parse_xml
+from tests.random_nodes import expressions, value
 
 X = "<ci>x</ci>"
 
@@ -83,3 +87,90 @@ def test_functions_of_a_file_do_not_call_themselves() -> None:
 def test_erf_has_no_element() -> None:
     with pytest.raises(EquationError, match="erf has no element"):
         math_element(graph.call("erf", sym("x")))
+
+
+CELSIUS = {
+    "arcsec": lambda z: math.acos(1 / z),
+    "arccsc": lambda z: math.asin(1 / z),
+    "arccot": lambda z: math.atan(1 / z),
+}
+PYTHON = {
+    "exp": math.exp, "ln": math.log, "abs": abs, "sin": math.sin, "cos": math.cos, "tan": math.tan, "sinh": math.sinh,
+    "cosh": math.cosh, "tanh": math.tanh, "arcsin": math.asin, "arccos": math.acos, "arctan": math.atan,
+    "arcsinh": math.asinh, "arccosh": math.acosh, "arctanh": math.atanh,
+    "sec": lambda z: 1 / math.cos(z), "csc": lambda z: 1 / math.sin(z), "cot": lambda z: 1 / math.tan(z),
+    "sech": lambda z: 1 / math.cosh(z), "csch": lambda z: 1 / math.sinh(z), "coth": lambda z: 1 / math.tanh(z),
+}  # fmt: skip
+
+
+def number(node: graph.Node, **point: float) -> float:
+    return float(graph.evaluate([node], point, graph.FLOAT_FUNCTIONS, float)[0])
+
+
+@pytest.mark.parametrize("name", sorted({*FUNCTIONS, *RECIPROCALS} & set(PYTHON)))
+def test_functions_are_those_of_python(name: str) -> None:
+    node = read(f"<apply><{name}/>{X}</apply>")
+    for point in (1.3, 2.1) if name == "arccosh" else (0.3, 0.7):
+        assert number(node, x=point) == pytest.approx(PYTHON[name](point), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"<apply><log/>{X}</apply>", math.log10(0.3)),
+        (f"<apply><root/>{X}</apply>", math.sqrt(0.3)),
+        (f"<apply><root/><degree><cn>5</cn></degree>{X}</apply>", 0.3**0.2),
+        (f"<apply><minus/><cn>2</cn>{X}</apply>", 1.7),
+        (f"<apply><power/>{X}<cn>-2</cn></apply>", 0.3**-2),
+        (f"<apply><times/>{X}{X}<cn>3</cn></apply>", 0.27),
+        (f"<apply><plus/>{X}{X}<cn>3</cn></apply>", 3.6),
+        (f"<apply><divide/>{X}<cn>4</cn></apply>", 0.075),
+        (f"<apply><min/>{X}<cn>0.2</cn><cn>1</cn></apply>", 0.2),
+        (f"<apply><max/>{X}<cn>0.2</cn><cn>-1</cn></apply>", 0.3),
+        (f"<math><semantics>{X}</semantics></math>", 0.3),
+        ("<pi/>", math.pi),
+        ("<exponentiale/>", math.e),
+        ('<csymbol definitionURL="http://www.sbml.org/sbml/symbols/avogadro"/>', 6.02214179e23),
+        ('<csymbol definitionURL="http://www.sbml.org/sbml/symbols/time"/>', 2.5),
+        (f"<apply><lt/><cn>0</cn>{X}<cn>1</cn></apply>", 1),
+        (f"<apply><lt/><cn>0</cn>{X}<cn>0.2</cn></apply>", 0),
+        (f"<apply><leq/>{X}<cn>0.3</cn></apply>", 1),
+        (f"<apply><geq/>{X}<cn>0.4</cn></apply>", 0),
+        (f"<apply><or/><apply><gt/>{X}<cn>1</cn></apply><true/></apply>", 1),
+        (f"<apply><or/><apply><gt/>{X}<cn>1</cn></apply><false/></apply>", 0),
+        (f"<apply><not/><apply><gt/>{X}<cn>1</cn></apply></apply>", 1),
+        (f"<apply><and/><true/><apply><gt/>{X}<cn>1</cn></apply></apply>", 0),
+    ],
+)
+def test_numbers_that_elements_give(text: str, wanted: float) -> None:
+    assert number(read(text), x=0.3, t=2.5) == pytest.approx(wanted, rel=1e-14)
+
+
+def test_the_first_piece_that_holds_counts() -> None:
+    pieces = "".join(f"<piece><cn>{k}</cn><apply><lt/>{X}<cn>{k}</cn></apply></piece>" for k in (1, 2, 3))
+    node = read(f"<piecewise>{pieces}<otherwise><cn>9</cn></otherwise></piecewise>")
+    assert [round(number(node, x=x), 9) for x in (0.5, 1.0, 1.5, 2.5, 3.0, 7.0)] == [1, 2, 2, 3, 9, 9]
+
+
+def test_functions_of_a_file_have_their_arguments() -> None:
+    body = parse_xml("<apply><minus/><ci>a</ci><apply><ci>g</ci><ci>b</ci></apply></apply>")
+    double = parse_xml("<apply><times/><cn>2</cn><ci>a</ci></apply>")
+    reader = MathReader(sym, {"f": (("a", "b"), body), "g": (("a",), double)})
+    assert reader.read(parse_xml(f"<apply><ci>f</ci>{X}<ci>y</ci></apply>")) is sym("x") - 2 * sym("y")
+    for text, said in (
+        (f"<apply><ci>f</ci>{X}</apply>", "f takes 2 arguments, not 1"),
+        ('<apply><csymbol definitionURL="http://www.sbml.org/sbml/symbols/delay"/><ci>x</ci></apply>', "delays"),
+        ('<csymbol definitionURL="http://www.sbml.org/sbml/symbols/rateOf"/>', "rateOf of MathML is not read"),
+        ("<apply><not/><apply><xor/><true/><true/></apply></apply>", "condition <xor>"),
+        (f"<piecewise><piece>{X}<ci>y</ci></piece><otherwise>{X}</otherwise></piecewise>", "no condition"),
+    ):
+        with pytest.raises(EquationError, match=said):
+            reader.read(parse_xml(text))
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(expressions())
+def test_random_expressions_are_read_as_they_were_written(node: graph.Node) -> None:
+    back = read(math_element(node))
+    for x, y in ((0.37, -1.21), (-0.64, 0.83)):
+        assert number(back, x=x, y=y) == pytest.approx(value(node, x, y), rel=1e-9, abs=1e-10)

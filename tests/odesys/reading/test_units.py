@@ -80,3 +80,22 @@ def test_numbers_that_can_not_be_are_refused(part: str, said: str) -> None:
     text = f'<model><units name="u"><unit units="second" {part}/></units></model>'
     with pytest.raises(EquationError, match=said):
         Units(parse_xml(text)).size("", "u")
+
+
+def test_units_of_a_component_go_before_those_of_the_model_and_may_be_made_of_others() -> None:
+    text = """<model><units name="u"><unit units="second" multiplier="2"/></units>
+    <units name="second"><unit units="second" multiplier="60"/></units>
+    <component name="c"><units name="u"><unit units="metre" prefix="kilo" exponent="2"/></units>
+    <units name="v"><unit units="u" exponent="-1"/><unit units="own" exponent="3"/></units>
+    <units name="own"><unit units="gram"/></units></component>
+    <units name="root"><unit units="metre" exponent="0.5"/></units>
+    <units name="none"><unit units="metre"/><unit units="metre" exponent="-1"/></units>
+    <units name="bad"><unit units="gram" exponent="0.5"/></units></model>"""
+    units = Units(parse_xml(text))
+    assert units.size("", "u") == (120, (("second", Fraction(1)),))
+    assert units.size("c", "u") == (10**6, (("metre", Fraction(2)),))
+    assert units.size("c", "v") == (Fraction(1, 10**15), (("kilogram", Fraction(3)), ("metre", Fraction(-2))))
+    assert units.size("d", "u") == units.size("", "u") and units.size("", "second")[0] == 60
+    assert units.size("", "root") == (1, (("metre", Fraction(1, 2)),)) and units.size("", "none") == (1, ())
+    with pytest.raises(EquationError, match="bad is a root of a unit with a factor"):
+        units.size("", "bad")

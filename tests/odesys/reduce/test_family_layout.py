@@ -39,3 +39,10 @@ def test_symmetries_act_on_the_variables_as_signed_permutations_that_undo_themse
         assert sorted(target) == list(range(len(target))) and set(sign.tolist()) <= {1, -1}
         np.testing.assert_array_equal(target[target], np.arange(len(target)))  # the flip is its own inverse
         np.testing.assert_array_equal(sign * sign[target], 1)
+
+
+def test_names_say_which_pairs_and_no_sum_is_written_where_each_pair_counts_once() -> None:
+    flow = dynamics.family()
+    spaces = {path: flow.space(path) for path in flow.closure.paths}
+    _, tex, structure = orbit_layout(flow.family, flow.origin.naming, flow.closure, spaces, flow.algebra, 2)
+    assert not flow.algebra.scaled and not any("others" in name or r"\sum" in tex[name] for name in structure)

@@ -12,7 +12,7 @@ import sympy as sp
 
 from odesys import System, graph, sym
 from odesys.errors import SymmetryError
-from odesys.reduce.state_symmetry import StateSymmetry, check_symmetry
+from odesys.reduce.state_symmetry import StateSymmetry, _cut, check_symmetry
 
 X, Y, Z = sp.symbols("x y z")
 
@@ -146,3 +146,8 @@ def test_invariants_are_left_alone_and_are_all() -> None:
     assert len(axis.invariants(3)) == 1 + 4 + 4  # z; x^2, xy, y^2, z^2; z^3 and z times x^2, xy, y^2
     mirrored = {sym("x"): -sym("x"), sym("y"): -sym("y")}
     assert all(graph.substitute([node], mirrored)[0] is node for node in axis.invariants(3))
+
+
+def test_a_long_text_is_cut_to_its_length() -> None:
+    assert _cut("x" * 20, 20) == "x" * 20 and _cut("", 20) == ""
+    assert _cut("x" * 21, 20) == "x" * 16 + " ..." and len(_cut("x" * 999, 20)) == 20

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from odesys import Data, Words, gradient_flow, maps, softmax, squared
 from odesys.reduce.program_symmetry import is_program_symmetry
 from odesys.reduce.token_graph import has_signs, sample_moves
@@ -36,3 +38,21 @@ def test_all_signs_of_targets_may_change_together() -> None:
     assert not flipped.negation, "d has no negative among the tokens"
     odd = sample_moves(flow(("a b", 1), ("-a -b", -1)), None, ordered=True, flips=True)
     assert odd.negation
+
+
+def test_a_state_keeps_the_moves_that_fix_its_values() -> None:
+    made = flow(("a d", 1), ("b d", 1), ("c d", 1))
+    for w_now, order in (
+        ((1, 1, 1, 2), 6),
+        ((1, 1, 3, 2), 2),
+        ((1, 2, 3, 2), 1),
+        ((1, 1, -1, 2), 2),
+        ((0, 0, 0, 0), 6),
+    ):
+        start = made.initial_state(values={"w": list(w_now), "Z": np.eye(4)})
+        assert sample_moves(made, start, ordered=True, flips=False).order == order
+    uneven = np.eye(4)
+    uneven[0, 1] = 0.5
+    for Z_now, order in ((uneven, 1), (uneven + uneven.T, 2), (np.ones((4, 4)), 6)):
+        start = made.initial_state(values={"w": [1, 1, 1, 2], "Z": Z_now})
+        assert sample_moves(made, start, ordered=True, flips=False).order == order

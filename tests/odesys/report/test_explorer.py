@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from odesys import Explorer, LiveEvent, LiveProtocol, LiveStage, Panel, Slider, System, graph, sym
 from odesys.errors import EquationError
 from odesys.report.content import Content
-from odesys.report.explorer import explorer_page, fragment, policy_of
+from odesys.report.explorer import _gate_names, explorer_page, fragment, policy_of
 from odesys.report.html import page
 from tests.browser import Browser, browser
 from tests.live_pages import needs_browser, show, solve, times
@@ -207,3 +207,12 @@ def test_without_a_script_the_figure_stays(chromium: Browser, tmp_path: Path) ->
         chromium.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     still = chromium.execute_script(visible)
     assert sorted(live) == sorted(still) == [False, True] and live == still[::-1]
+
+
+def test_gates_have_the_names_of_their_surfaces() -> None:
+    explorer = toy()
+    grow, relay = explorer.protocols[0].stages
+    assert _gate_names(grow, explorer) == {}
+    assert list(_gate_names(relay, explorer).values()) == ["x/2 - 1"]
+    named = replace(relay, gates={"x/2 - 1": "the relay"})
+    assert list(_gate_names(named, explorer).values()) == ["the relay"]

@@ -13,7 +13,7 @@ from odesys.report import html
 from odesys.report.claim_entry import ClaimEntry, anchor, claim_entries
 from odesys.report.content import Content, SystemPart
 from odesys.report.opening import FAULT_NAMES, _change, changes, counted, headline, numbers, theorems, verdict_bar
-from odesys.verdicts import FAILS, FAULTS, proved
+from odesys.verdicts import FAILS, FAULTS, proved, undecided
 from tests.report_pages import stand_in, toy
 
 MakeContent = Callable[..., Content]
@@ -149,3 +149,14 @@ def test_a_change_has_the_severest_fault_of_the_displays_that_it_shows(tmp_path:
 def test_changes_stand_severest_first(tmp_path: Path) -> None:
     faults = [FAULTS.index(c.fault) for c in changes(stand_in(registry.find_paper("two_mixture"), tmp_path)) if c.fault]
     assert faults == sorted(faults, reverse=True) and len(set(faults)) > 1
+
+
+def test_what_holds_instead_is_shown_where_it_is_known_and_once(tmp_path: Path) -> None:
+    content = stand_in(registry.find_paper("two_mixture"), tmp_path)
+    change = next(change for change in changes(content) if change.instead)
+    entry = change.first
+    assert entry.verdict is not None and entry.verdict.corrected is not None and entry.outcome is not None
+    assert replace(change, second="again").instead == []
+    for fixed in (None, replace(entry.verdict.corrected, verdict=undecided("not known"))):
+        outcome = replace(entry.outcome, verdict=replace(entry.verdict, corrected=fixed))
+        assert replace(change, entries=(replace(entry, outcome=outcome),)).instead == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from odesys.papers.claims import ClaimBook, Outcome
 from odesys.report.claim_entry import ClaimEntry
 from odesys.report.proof_steps import SHORT, Block, part_answer, proof_steps, says_where, short_answer
-from odesys.verdicts import Verdict, proved
+from odesys.verdicts import Verdict, measured, proved, refuted
 
 LONG = tuple(f"step {k}, which takes {'many ' * 20}words" for k in range(6))
 
@@ -52,3 +52,9 @@ def test_a_part_names_its_steps_and_does_not_repeat_the_whole() -> None:
     assert part_answer(verdict(*LONG[:3], LONG[5], K="every"), whole, proof) == "by steps 1 to 3 and 6 below"
     assert part_answer(verdict("by parts", K="2"), whole, proof) == "by parts; for K = 2"
     assert part_answer(verdict(*LONG, "unknown", K="2"), whole, None).startswith(LONG[0])
+
+
+def test_only_what_holds_says_where_it_was_seen() -> None:
+    assert says_where(measured(True, mean=0.3).averaging(range(20)))
+    assert says_where(measured(True, x=[1, 2])) and says_where(verdict("by parts", K="every"))
+    assert not says_where(refuted("x = 1 gives 2"))

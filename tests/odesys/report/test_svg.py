@@ -70,3 +70,27 @@ def test_paths_and_styles_have_no_blanks_that_say_nothing() -> None:
         '<svg viewBox="0 0 9 9"><path d="M 0 1 \nL 2 -3 \nz" style="fill: none; stroke: red"/></svg>', "f", "t"
     )
     assert 'd="M0 1L2 -3z"' in made and 'style="fill:none;stroke:red"' in made
+
+
+def test_a_thumbnail_begins_at_the_left_edge_and_keeps_the_proportions(tmp_path: Path) -> None:
+    """Of three columns and two rows every one is seen."""
+    tiny = Image.new("RGB", (3, 2))
+    colours = {
+        (0, 0): (255, 0, 0),
+        (1, 0): (0, 255, 0),
+        (2, 0): (0, 0, 255),
+        (0, 1): (0, 0, 0),
+        (1, 1): (255, 255, 255),
+    }
+    for place, colour in colours.items():
+        tiny.putpixel(place, colour)
+    tiny.save(tmp_path / "a.png")
+    width, height = svg.THUMBNAIL
+    small = opened(svg.thumbnail([tmp_path / "a.png"])).convert("RGB")
+    wide = min(3, round(2 * width / height))
+    assert small.size == (width, round(2 * width / wide))
+    for (column, row), colour in colours.items():
+        if column < wide:
+            place = (round((column + 0.5) * width / wide), round((row + 0.5) * small.height / 2))
+            seen = small.getpixel(place)
+            assert max(abs(a - b) for a, b in zip(seen, colour, strict=True)) < 60  # type: ignore[arg-type]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 
-from odesys.expr.graph import Node, call, exp, sym
+from odesys.expr.graph import Node, call, exp, num, step, sym
 from odesys.expr.tape import ARRAYS, Tape
 from odesys.tex.display_names import NamedEquations, name_parts
+from odesys.tex.reading_order import monomial
 from tests.known_systems import lotka_volterra
 from tests.toy_models import two_mixture
 
@@ -81,3 +83,43 @@ def test_names_do_not_depend_on_what_was_built_before() -> None:
     [exp(sym(f"other{k}") * X) for k in range(50)]
     again = name_parts(system.nodes, system.names)
     assert first.equations == again.equations and len(first.parts) == len(again.parts)
+
+
+def random_row(rng: random.Random) -> list[Node]:
+    """Entries of a softmax row, some with weights, some with two exponentials in a term, and perhaps a 1."""
+    states = [X, Y, Z]
+    tops = [exp(a - b) if rng.random() < 0.5 else exp(a) for a, b in zip(states, rng.sample(states, 3), strict=True)]
+    if rng.random() < 0.4:
+        tops[0] = exp(X) * exp(X * Y)
+    weights = [rng.choice([1, 1, 2, 3]) for _ in tops]
+    total = sum((w * top for w, top in zip(weights, tops, strict=True)), rng.choice([num(0), num(0), num(1), num(2)]))
+    return [top / total for top in tops]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_equations_with_rows_forces_and_gates_read_back(seed: int) -> None:
+    rng = random.Random(seed)
+    row, other = random_row(rng), random_row(rng)
+    mean = sum((p * s for p, s in zip(row, (X, Y, Z), strict=True)), num(0))
+    force = call("sigmoid", X * Y - Z) * (row[0] * (X - 2) - other[1] * (3 - Y))
+    gate = step(X + Y - Z) * (1 - row[1])
+    roots = [
+        rng.choice([1, -2, 3]) * force * X + mean - row[0] * mean,
+        force * Y - rng.choice([1, 2]) * gate * X * (Z - 2),
+        gate * (Y * Z + X) + row[0] ** 2 - 2 * row[0] * other[2],
+        (X + Y * Z + 1) ** 2 * row[2] + (X + Y * Z + 1) * force * Z,
+    ]
+    named = name_parts(roots, ["x", "y", "z"])
+    assert named.parts
+    for env in ({"x": 0.3, "y": -0.4, "z": 1.1}, {"x": -0.7, "y": 1.3, "z": 0.2}):
+        expected = [float(v) for v in Tape.of(roots).over(ARRAYS)(env)]
+        assert values(named, env) == pytest.approx(expected, rel=1e-9, abs=1e-11)
+
+
+def test_a_force_that_two_states_share_gets_a_name_and_a_positive_sign() -> None:
+    force = call("sigmoid", X * Y - Z) * (X * Z - Y * Z + X * Y)
+    named = name_parts([-force * X, -2 * force * Y, Z], ["x", "y", "z"])
+    (part,) = [part for part in named.parts if part.kind == "G"]
+    signs = [c for root in named.equations for c, t in named.order.terms(root) if sym(part.symbol) in monomial(t)]
+    assert len(signs) == 2 and all(c > 0 for c in signs)
+    assert not [part for part in name_parts([-force * X, Z * Y, Z], ["x", "y", "z"]).parts if part.kind == "G"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from odesys import Space, Units, Words, function, maps, norm, relu, softmax, sym
@@ -97,3 +99,14 @@ def test_large_tables_and_long_sums_are_shortened() -> None:
     assert r"C_{1 \times 9}" in formula(table @ Y9 @ X[0]).tex
     long = sum((w @ X[k % 4] for k in range(1, 20)), w @ X[0])
     assert formula(long).tex == r"w^\top x_{1} + w^\top x_{2} + w^\top x_{3} + \dots + w^\top x_{4}"
+
+
+def test_powers_of_numbers_are_roots_quotients_and_exponents() -> None:
+    number = w @ X[0]
+    for power, tex in (
+        (Fraction(1, 2), r"\sqrt{w^\top x_{1}}"),
+        (-1, r"\frac{1}{w^\top x_{1}}"),
+        (Fraction(1, 3), r"\big(w^\top x_{1}\big)^{1/3}"),
+        (-2, r"\big(w^\top x_{1}\big)^{-2}"),
+    ):
+        assert formula(number**power).tex == tex

@@ -486,3 +486,19 @@ def test_equations_are_written_with_the_names_that_a_system_brings() -> None:
     assert r"\alpha &= \frac{p_{1,1}}{n}" in system_latex(system) and "&#x003B1;" in system_mathml(system)
     other = replace(system, field=System.from_equations({"x": y, "y": x}).field)
     assert "b" not in system_text(other) and "x+ = y" in system_text(other)
+
+
+def test_one_block_for_math_mode_has_the_same_equations() -> None:
+    for make in (oscillator, many_functions, weighted_softmax):
+        system = make()
+        block, text = system_latex(system, environment="aligned"), system_latex(system)
+        assert block.startswith("\\begin{aligned}\n") and block.endswith("\n\\end{aligned}")
+        assert block.count("aligned") == 2 and "\n\n" not in block
+        lines = [line.strip().removesuffix("\\\\").strip() for line in block.split("\n")[1:-1]]
+        for row in text.split("\n"):
+            row = row.replace(r"\notag", "").strip().removesuffix("\\\\").strip()
+            if " &= " in row:
+                assert row in lines
+        assert (r"\text{where}\quad &" in block) is ("where" in text)
+    with pytest.raises(OdesysError, match="align or aligned"):
+        system_latex(oscillator(), environment="gather")

@@ -132,3 +132,11 @@ def test_numbers_of_two_checks_under_one_name_are_both_kept() -> None:
     first, second = measured(True, margin=[1.1, 2.0], why="tried"), measured(True, margin=[0.7, 2.0], why="not tried")
     assert (first & second).details == {"margin": [1.1, 2.0], "why": "tried", "margin (2)": [0.7, 2.0]}
     assert (first & second & second & first).details == (first & second).details
+
+
+def test_only_a_failure_is_blamed_and_witnessed() -> None:
+    failed = refuted("x = 1 gives 2").witnessed("at x = 3 it is 4", {"x": 3}).blaming("misprint", "a sign")
+    assert failed.witness == Witness("at x = 3 it is 4", {"x": 3}) and failed.points == ({"x": 3},)
+    assert (failed.fault, failed.cause) == ("misprint", "a sign")
+    for other in (proved(), measured(True), undecided("unknown")):
+        assert other.witnessed("at x = 3 it is 4", {"x": 3}) is other and other.blaming("misprint", "a sign") is other
