@@ -35,6 +35,34 @@ def derivation() -> dict[str, float]:
     return {"80 equations and their Jacobian": middle - began, "quotient with K a symbol": time.process_time() - middle}
 
 
+def proofs() -> dict[str, float]:
+    """An identity with as many divisors as samples, proved; and a chain of five trained maps, refused."""
+    from odesys import sym, zero_test
+    from odesys.derive.closure import close
+    from odesys.errors import ClosureError
+    from odesys.expr import graph
+    from odesys.model.paths import Letter, Path
+
+    samples, terms = 64, []
+    for i in range(samples):
+        margin = sym("w_1") * (i + 1) + sym("w_2") * (2 * i - 5)
+        gain = sym(f"a_{i}") * sym("w_1")
+        terms.append(gain * (1 - graph.call("sigmoid", margin)) - gain * graph.call("sigmoid", -margin))
+    began = time.process_time()
+    assert zero_test(graph.add(terms)).answer == "zero"
+    proved = time.process_time() - began
+    chain = Path("o", tuple(Letter(f"W_{k}") for k in range(1, 6)), "E")
+    began = time.process_time()
+    try:
+        close([chain], frozenset(letter.name for letter in chain.letters))
+    except ClosureError:
+        return {
+            f"identity with {samples} sigmoids, proved": proved,
+            "five trained maps in a chain, refused": time.process_time() - began,
+        }
+    raise AssertionError("a chain of five trained maps closed")
+
+
 def help_page() -> dict[str, float]:
     """Import of the command line and its help page."""
     import contextlib
@@ -216,6 +244,7 @@ def explorer() -> dict[str, float]:
 
 PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "derivation": derivation,
+    "proofs": proofs,
     "help": help_page,
     "groups": groups,
     "verification": verification,
