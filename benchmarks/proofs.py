@@ -4,7 +4,7 @@ Runs the claims of `proofs.json` (those that were a proof once) and, with ``--al
 proved, has Coq check it (answers are kept by content), and prints a table by reason. ``--json`` keeps the answers,
 beside those of other papers that are there; ``--write`` puts the table of all of them into `proofs.md`. ``--twins N``
 breaks every file with an argument in its conclusion, and N others of each paper in a sign: Coq must refuse them.
-``--update`` adds claims that are a proof now to `proofs.json`.
+``--update`` looks at every claim, too, and adds those that are a proof now to `proofs.json`.
 """
 
 from __future__ import annotations
@@ -214,14 +214,15 @@ def main() -> int:
     parser.add_argument("--no-check", action="store_true")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--twins", type=int, default=-1)
-    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--update", action="store_true", help="list claims that are a proof now, of every claim")
     parser.add_argument("--write", action="store_true", help="put the table into proofs.md")
     asked = parser.parse_args()
     kept = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else []
     before = [row for row in (Row(**each) for each in kept) if row.paper not in asked.papers]
     found: list[Row] = []
     for paper in asked.papers:
-        ids = [claim.id for claim in find_paper(paper).book()] if asked.all else listed.get(paper, [])
+        every = asked.all or asked.update  # a claim that is new among the proofs is not listed yet
+        ids = [claim.id for claim in find_paper(paper).book()] if every else listed.get(paper, [])
         files = exported(paper, ids)
         if asked.update:
             now = [claim for claim, each in files.items() if each is not None]

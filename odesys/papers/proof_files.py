@@ -17,8 +17,9 @@ from ..proofs.checking import (
     coq_version,
     write_folder,
 )
+from ..proofs.forms import written_forms
 from ..proofs.theory import theory
-from ..stated import Argued, Stated, Unstated
+from ..stated import EQUAL, Argued, Stated, Unstated, origins
 from ..terminal import Progress
 from ..verdicts import Evidence, Verdict
 from .claims import Claim, Outcome
@@ -89,10 +90,12 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
     if verdict.evidence != Evidence.PROOF:
         return None
     handed = [each for each in verdict.stated if isinstance(each, Stated)]
-    stated = [each for each in handed if not each.residual]
+    stated = [each for each in handed if not each.residual and not _number_twice(each)]
+    numbers = list(dict.fromkeys(each.name for each in handed if not each.residual and _number_twice(each)))
     argued = [each for each in verdict.stated if isinstance(each, Argued)]
     missing = [each.why for each in verdict.stated if isinstance(each, Unstated)]
     same = [each.name for each in handed if each.residual and each.left is ZERO]  # two sides that were one expression
+    same += numbers
     only = [each.name for each in handed if each.residual and each.left is not ZERO]
     if only:
         more = f" and {len(only) - 1} more" if len(only) > 1 else ""
@@ -122,6 +125,12 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
         missing.append(NOTHING)
     counted = found.statements + len(same), found.by_definition + len(same)
     return ProofFile(claim.id, name, found.text, *counted, tuple(missing))
+
+
+def _number_twice(each: Stated) -> bool:
+    """Whether it says of a number that it is itself, as 0 = 0, where nothing is known of how a side was made."""
+    one = each.relation == EQUAL and each.left is each.right and each.left.op == "num" and not each.values
+    return one and each.left not in origins and len(written_forms(each.left)) < 2
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,16 @@ written, and a lemma brings each to the normal form.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from .. import stated
 from ..expr import graph
 from ..expr.graph import Node
 from .section import Section
-from .strategy import root_parts
+from .strategy import DEEPEST, Outline, root_parts
 
 LARGEST = 60  # operations of a form
 
@@ -66,16 +68,116 @@ def _part(node: Node, before: int, budget: list[int]) -> Form | Node:
 def form_term(section: Section, form: Form, node: Node) -> tuple[str, str]:
     """A form as a term, and the lemma that it equals the node."""
     text = _text(section, form)
-    facts = [section.nonzero(divisor) for divisor in dict.fromkeys(_divisors(form)) if divisor.op != "num"]
+    seen = _as_far_as_needed(section, form, node)
+    divisors = _divisors(form) if seen is None else [*_own_divisors(form), *_divided_by(seen)]
+    facts = [section.nonzero(divisor) for divisor in dict.fromkeys(divisors) if divisor.op != "num"]
     known = "".join(f"pose proof {fact} as D{k}; " for k, fact in enumerate(facts))
-    opened = section.opened(node, *form_nodes(form), *_nodes(form))
+    below = [node, *form_nodes(form), *_nodes(form)] if seen is None else seen.opened
+    opened = section.opened(*below, only=seen is not None)
     opened = opened.replace("]; ", "] in *; ") if facts else opened
-    squares = _squares(section, [node, *form_nodes(form), *_nodes(form)])
+    squares = _squares(section, [node, *form_nodes(form), *_nodes(form)]) if seen is None else []
     known += "".join(f"assert (Q{k} := {fact}); " for k, fact in enumerate(squares))
     use = " ".join(f"Q{k}" for k in range(len(squares)))
     last = f" | field [{use}]; nonzero" if squares else ""
     proof = f"{known}{opened}first [ ring | field; nonzero{last} ]."
     return text, section.lemma(f"{text} = {section.writer(node)}", proof, "w")
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a proof looks at: nodes not closed and not below closed ones, and those with a name that it opens."""
+
+    nodes: Sequence[Node]
+    opened: Sequence[Node]
+
+
+def _as_far_as_needed(section: Section, form: Form, node: Node) -> _Seen | None:
+    """The fewest layers of names that have to be opened; None where roots are in the way, or all of them are needed.
+
+    With the rest closed ``ring`` has small polynomials to compare; values modulo a prime say whether it will.
+    """
+    leaves = form_nodes(form)
+    if any(each.op == "mul" and any(e.denominator > 1 for _, e in each.args) for each in _nodes(form)):
+        return None
+    for seen, closed in _layers([node, *leaves], section.writer.names):
+        values = Outline((node, *leaves), tuple(closed)).residues()
+        try:
+            if values is not None and _value(form, dict(zip(leaves, values[1:], strict=True))) == values[0]:
+                return seen
+        except ZeroDivisionError:
+            return None
+    return None
+
+
+def _layers(roots: Sequence[Node], names: Collection[Node]) -> Iterator[tuple[_Seen, list[Node]]]:
+    """What is seen with one layer of names opened, with two and so on, and what is closed; functions are closed."""
+    for depth in range(1, DEEPEST):
+        level = dict.fromkeys(roots, 0)
+        queue, closed, opened = list(level), [], []
+        deeper: list[Node] = []
+        for stage in range(depth + 1):
+            for node in queue:
+                if node.op not in ("add", "mul", "num", "sym"):
+                    closed.append(node)
+                    continue
+                if node in names:
+                    if stage == depth:
+                        closed.append(node)
+                        continue
+                    opened.append(node)
+                for child in _direct(node):
+                    if child not in level:
+                        level[child] = stage + (node in names)
+                        (deeper if node in names else queue).append(child)
+            queue, deeper = deeper, []
+        if any(e.denominator > 1 for node in level if node.op == "mul" and node not in closed for _, e in node.args):
+            return
+        yield _Seen([node for node in level if node not in set(closed)], opened), closed
+        if not any(node in names for node in closed):
+            return
+
+
+def _direct(node: Node) -> list[Node]:
+    """Terms of a sum, bases of a product."""
+    return (
+        [term for _, term in node.args] if node.op == "add" else [b for b, _ in node.args] if node.op == "mul" else []
+    )
+
+
+def _value(part: Form | Node, values: Mapping[Node, Any]) -> Any:
+    """A form at values of its nodes."""
+    if isinstance(part, Node):
+        return values[part]
+    left = _value(part.left, values)
+    if isinstance(part.right, Fraction):
+        return left**part.right.numerator
+    right = _value(part.right, values)
+    match part.operation:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+    return left / right
+
+
+def _divided_by(seen: _Seen) -> list[Node]:
+    """What the nodes that are seen divide by."""
+    return [base for node in seen.nodes if node.op == "mul" for base, e in node.args if e < 0]
+
+
+def _own_divisors(part: Form | Node) -> list[Node]:
+    """What a form divides by, its nodes aside."""
+    if isinstance(part, Node):
+        return []
+    if isinstance(part.right, Fraction):
+        return [*_own_divisors(part.left), *([_node(part.left)] if part.right < 0 else [])]
+    found = [*_own_divisors(part.left), *_own_divisors(part.right)]
+    if part.operation == "/":
+        divisor = _node(part.right)
+        found += [_root(b, e) for b, e in divisor.args] if divisor.op == "mul" else [divisor]
+    return found
 
 
 def _squares(section: Section, nodes: list[Node]) -> list[str]:

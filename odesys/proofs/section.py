@@ -51,9 +51,10 @@ class Section:
         self.lemmas.append(f"Lemma {name} : {statement}.\n{start} {proof} Qed.")
         return name
 
-    def opened(self, *nodes: Node) -> str:
-        """A tactic that unfolds the definitions below some nodes."""
-        names = [self.writer.names[each] for each in graph.topological(nodes) if each in self.writer.names]
+    def opened(self, *nodes: Node, only: bool = False) -> str:
+        """A tactic that unfolds the definitions of some nodes, and unless `only` these, of all below them."""
+        below = nodes if only else graph.topological(nodes)
+        names = [self.writer.names[each] for each in below if each in self.writer.names]
         heads = dict.fromkeys(name.strip("(").split()[0] for name in names)  # a name may come with its arguments
         return f"cbv beta delta [{' '.join(heads)}]; " if names else ""
 

@@ -17,6 +17,9 @@ from .strategy import Outline, at_residues, choose, is_root, root_parts
 from .terms import NotExported, Writer, definitions, function, number
 
 
+MAPS = "(* map_k is a side of a statement before values are put in, such as a rate as derived; part_k is what maps share *)"
+
+
 class Maps:
     """Expressions as functions of their symbols, defined together in one section; shared parts are functions too."""
 
@@ -37,7 +40,7 @@ class Maps:
             return ""
         writer, found = definitions(self.bodies, symbols, "part_", self.chosen)
         self.names = dict(writer.names)
-        lines = ["Section maps."]
+        lines = ["Section maps.", MAPS]
         if self.symbols:
             lines.append(f"Variables {' '.join(symbols[name] for name in self.symbols)} : R.")
         for node, body in found:

@@ -12,7 +12,7 @@ else. At T = c eta^{-3/5}/alpha_* that is O(eta^{2/5}).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -146,20 +146,28 @@ def too_slow(lab: Laboratory, left: Node, right: Node, sentence: str, *files: st
     return found.proving(*bound.proof.steps, f"powers of 1/eta: {order(left)} on the left, {order(right)} on the right")
 
 
-def after_steps(found: Verdict, *files: str) -> Verdict:
+def after_steps(found: Verdict, *files: str, told: Mapping[str, tuple[Sequence[str], Node]] | None = None) -> Verdict:
     """The same verdict by theorems about weights after T steps, T of (10), with eta = x^-5."""
     x = sym("x")
-    told = {
+    times = {
         "eta": (("x",), in_fifth_roots(1 / n, x)),
         "steps": (("c", "alpha_s", "x"), in_fifth_roots(STEPS, x)),
     }
-    return found.by_theorems([COQ / name for name in ("time_of_training.v", *files)], told)
+    return found.by_theorems([COQ / name for name in ("time_of_training.v", *files)], times | dict(told or {}))
 
 
-def unmoved(lab: Laboratory, at_start: Verdict, sentence: str, *steps: str) -> Verdict:
+BATCH, CONSTANT = sym("B"), sym("C")
+OVER_ROOT = CONSTANT * sym("least") / graph.sqrt(BATCH)  # right sides of (35), (39) and (42), with a hidden constant
+OVER_BATCH = CONSTANT * sym("square") / BATCH  # of (44)
+
+
+def unmoved(
+    lab: Laboratory, at_start: Verdict, sentence: str, *steps: str, file: str, right: Mapping[str, tuple[str, Node]]
+) -> Verdict:
     """Refuted at every t up to T of (10) by neurons of the start, if a strict inequality between them holds there.
 
-    Weights move by O(eta^(2/5)) up to T, so that what is strict at the start stays strict for small eta.
+    Weights move by O(eta^(2/5)) up to T, so that what is strict at the start stays strict for small eta. `file` has the
+    theorem in Coq; `right` has what is printed on the right, by the name it has there, and what it is a bound of.
     """
     bound = bounded_motion(lab)
     if bound.as_stated != HOLDS or at_start.as_stated != HOLDS:
@@ -167,15 +175,13 @@ def unmoved(lab: Laboratory, at_start: Verdict, sentence: str, *steps: str) -> V
     if order(TIME) >= 0:
         return undecided("eta T does not tend to 0 at T of (10)")
     assert bound.proof is not None
-    return (
-        refuted(Witness(sentence, EXACT))
-        .arguing(IN_WORDS)
-        .proving(
-            *bound.proof.steps,
-            f"at T of (10) eta T is of the order eta^({-order(TIME)}): up to there a neuron has moved by O(eta^({-order(TIME)}))/sqrt(m) only, for every batch; for "
-            "given m and xi that is small against xi",
-            *steps,
-        )
+    told = {name: (("C", "B", of), node) for name, (of, node) in right.items()}
+    found = after_steps(refuted(Witness(sentence, EXACT)), "neurons_of_the_start.v", file, told=told)
+    return found.proving(
+        *bound.proof.steps,
+        f"at T of (10) eta T is of the order eta^({-order(TIME)}): up to there a neuron has moved by O(eta^({-order(TIME)}))/sqrt(m) only, for every batch; for "
+        "given m and xi that is small against xi",
+        *steps,
     )
 
 

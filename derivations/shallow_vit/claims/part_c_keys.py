@@ -28,7 +28,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import SHARED, Tables, before_margin, claim, put, tables
+from .book import COQ, SHARED, Tables, before_margin, claim, put, tables
 from .common_gradients import POSITIVE, force
 from .common_seeds import CONFUSED, either_way, in_every_run, of_confused
 
@@ -293,7 +293,7 @@ def other_components(lab: Laboratory) -> dict[str, Verdict]:
     and the mean of |S_3|/(|S| - |S_1|) is 1/B. As s falls like one over the number of tokens, no constant will do for all B. There are no
     confusion tokens, so that the right side of (148) is 0.
     """
-    wrong = _one_sample_alone(_moves_of_query(lab), "gamma_3'")
+    wrong = _one_sample_alone(_moves_of_query(lab), "gamma_3'", "components_of_queries.v")
     gamma = wrong.correcting(
         r"|\gamma_l'|\le C\tfrac1B\sum_n|K_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad K(t)=\tfrac1B\sum_nK_n",
         _sample_by_sample(),
@@ -324,7 +324,7 @@ def other_components_of_the_key(lab: Laboratory) -> dict[str, Verdict]:
     A query of pattern 3 in the sample with one token of patterns 1 and 3 each gives 1/(1 + x) to pattern 1, that of pattern 1 gives x/(1 + x)
     to it: A (1 - A) is one number, and so gamma_3 = r/B, as there.
     """
-    gamma = _one_sample_alone(_moves_of_key(lab), "gamma_3").correcting(
+    gamma = _one_sample_alone(_moves_of_key(lab), "gamma_3", "components_of_keys.v").correcting(
         r"|\gamma_l|\le C\tfrac1B\sum_n|Q_n|\tfrac{|S_l^n|}{|S^n|-|S_1^n|},\quad Q(t)=\tfrac1B\sum_nQ_n",
         _key_sample_by_sample(),
         "Q lost the index n; where the same neurons meet both queries, other values are at most a share c < 1 of the first and features have one length; "
@@ -335,15 +335,38 @@ def other_components_of_the_key(lab: Laboratory) -> dict[str, Verdict]:
 
 
 NOT_BOTH = "in the batch of the other display no sample has tokens of patterns 1 and 2, so that this component is 0"
-SUMS = "argues in words: from the forces of one sample and three patterns to a batch and M patterns"
 
 
-def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict:
-    """Refuted by the batch in the text of Eq.144-147, if components move as stated."""
+def _query_bound(a: Node, c: Node) -> Node:
+    """The constant of (146) with K_n: a is the least A_1, and other values are at most a share c of the first."""
+    return (a + c * (2 - a)) / (a * (1 - c))
+
+
+def _key_bound(a: Node, c: Node, x: Node) -> Node:
+    """The constant of (164) with Q_n: a is the least |S_1|/|S|, and x = e^{|q_1|^2}."""
+    return (1 + c) / (1 - c) * (1 + x) ** 2 / (a * x)
+
+
+def _many_tokens(x: Node, others: Node) -> Node:
+    """As many of pattern 1 in each of the other samples that these together move it no more than the one alone."""
+    return 2 * others * (1 + x) ** 2 / x**2
+
+
+#: constants of the check that the theorems about batches speak of
+TOLD = {
+    "query_bound": (("a", "c"), _query_bound(sym("a"), sym("c"))),
+    "key_bound": (("a", "c", "x"), _key_bound(sym("a"), sym("c"), sym("x"))),
+}
+TOLD_OF_ONE = TOLD | {"many_tokens": (("x", "b"), _many_tokens(sym("x"), sym("b")))}
+OF_A_BATCH = COQ / "components_of_a_batch.v"
+
+
+def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str, theorems: str) -> Verdict:
+    """Refuted by the batch in the text of Eq.144-147, if components move as stated; theorems say so of the batch itself."""
     own = equal(moved, positive=(*POSITIVE, "k1", "k2", "k3"))
 
     x, g, others, room = map(sym, ("x", "g", "b", "u"))  # x = e^{|q_1|^2}, b = B/2 - 1
-    tokens = 2 * others * (1 + x) ** 2 / x**2 + room  # of pattern 1 in each of the b samples
+    tokens = _many_tokens(x, others) + room  # of pattern 1 in each of the b samples
     K, gamma = [], []
     for ones, rest, times in ((ONE, ONE, ONE), (tokens, ONE, others)):
         total = ones * x + rest
@@ -364,7 +387,7 @@ def _one_sample_alone(moved: dict[str, tuple[Node, Node]], name: str) -> Verdict
     wrong = decided(not (own.as_stated == above.as_stated == HOLDS), Witness(sentence, {"B": int(batch), "alpha_c": 0}))
     wrong = wrong.stating({k: (l, "=", r) for k, (l, r) in moved.items()}, (*POSITIVE, "k1", "k2", "k3"))
     wrong = wrong.stating({"component and B/2 times its bound": (gamma[0] / size, ">", size / 2 * printed)}, positive)
-    return wrong.arguing(SUMS)
+    return wrong.by_theorems([OF_A_BATCH, COQ / "one_sample_alone.v", COQ / theorems], TOLD_OF_ONE)
 
 
 @claim(
@@ -390,7 +413,7 @@ def below_the_first(lab: Laboratory) -> Verdict:
     found = own & always_positive(rows, positive=PULLED, nonnegative=("u2", "u3")) & _key_sample_by_sample()
     return found.proving(
         "gamma_l' is the mean of G_l1 over samples, K(t) that of G_11 = K_n; C falls as A_1 grows"
-    ).arguing(SUMS)
+    ).by_theorems([OF_A_BATCH, COQ / "components_below_the_first.v"], TOLD, alone=True)
 
 
 def _moves_of_query(lab: Laboratory) -> dict[str, tuple[Node, Node]]:
@@ -429,7 +452,7 @@ def _one_sample() -> tuple[list[Node], Node, list[Node]]:
     A = [counts[0] * x / total, counts[1] / total, counts[2] / total]
     g = [first, *(first * c * (sym(f"u{l}") - 1) / (sym(f"u{l}") + 1) for l in (2, 3))]
     share = [count / (counts[1] + counts[2]) for count in counts[1:]]
-    return _pulled(A, g), (A[0] + c * (2 - A[0])) / (A[0] * (1 - c)), share
+    return _pulled(A, g), _query_bound(A[0], c), share
 
 
 def _sample_by_sample() -> Verdict:
@@ -458,7 +481,7 @@ def _key_sample_by_sample() -> Verdict:
     for query in (0, 1):
         weights = [count * x if j == query else count for j, count in enumerate(counts)]
         forces.append(counts[query] / total * _pulled([w / graph.add(weights) for w in weights], g)[0])
-    bound = (1 + c) / (1 - c) * (1 + x) ** 2 / (least * x) * forces[0] * counts[1] / (counts[1] + counts[2])
+    bound = _key_bound(least, c, x) * forces[0] * counts[1] / (counts[1] + counts[2])
     rows = {"bound - G_12": bound - forces[1], "bound + G_12": bound + forces[1]}
     return always_positive(rows, positive=("c1", "c2", "c3", "y", "g", "h"), nonnegative=("u2", "u3", "k")).proving(
         "the key of pattern 1 moves by sum_k G_1k r_k; |g_1 - mean| is at most (1 - A)(1 + c) g_1, and at least (1 - A)(1 - c) g_1",

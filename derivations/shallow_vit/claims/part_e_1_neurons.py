@@ -21,7 +21,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from .book import CONSTANTS, SHARED, THEOREM_1, before_margin, claim, tables
 from .common_gradients import POSITIVE, gradient_o
-from .common_motion import RIGHT_SIDES, STEPS, TIME, by_printed_steps, n, too_slow, unmoved
+from .common_motion import OVER_BATCH, OVER_ROOT, RIGHT_SIDES, STEPS, TIME, by_printed_steps, n, too_slow, unmoved
 from .common_positions import POSITIONS, of_positions
 from .common_runs import TILTED
 from .common_seeds import (
@@ -281,6 +281,8 @@ def other_directions(lab: Laboratory) -> dict[str, Verdict]:
         sentence,
         "V_l(0) is a mean of p_1, .., p_M with positive weights, attention: a neuron with positive components is lucky",
         "the components of a neuron are Gaussian, so that all of them are in such a box with a probability that is free of m, B and eta",
+        file="others_of_the_start.v",
+        right={"over_root_of_batch": ("least", OVER_ROOT)},
     )
     found = printed.correcting(
         r"w_i'p_k/w_i'p_1=\Theta(1)\text{ in }B,\ k\ge3,\ a_{(l)}=a",
@@ -326,9 +328,16 @@ def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
         "label-relevant and confusion tokens are more than half of all, and their queries prefer their own pattern, so p_1 and p_2 have more than half of the weight in V_l(0)",
         "the components of neurons are Gaussian, so that among m some are in both boxes with a probability that tends to 1, for every B and eta",
     )
+    file = "unlucky_of_the_start.v"
+    both = {"over_root_of_batch": ("least", OVER_ROOT), "over_batch": ("square", OVER_BATCH)}
     return {
         "(42)": unmoved(
-            lab, small, two + "w_i'p_3 >= xi/11 and w_j'p_1 <= 3 xi for every B, against (42) for B > (33 C)^2", *steps
+            lab,
+            small,
+            two + "w_i'p_3 >= xi/11 and w_j'p_1 <= 3 xi for every B, against (42) for B > (33 C)^2",
+            *steps,
+            file=file,
+            right=both,
         )
         .correcting(
             r"\max_pw_i'p\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,w_j'p_1\text{ in }B,\ a_{(l)}=a",
@@ -342,6 +351,8 @@ def unlucky_neurons(lab: Laboratory) -> dict[str, Verdict]:
             two
             + "with m_a - M other components of w_j below xi, |w_i|^2/|w_j|^2 is above 1/(M + m_a) for every B, against (44) for B > C (M + m_a)",
             *steps,
+            file=file,
+            right=both,
         )
         .correcting(
             r"\text{mean}\,\|w_i\|^2\ \text{(unlucky)}=\Theta(1)\cdot\text{mean}\,\|w_j\|^2\text{ in }B,\ a_{(l)}=a",

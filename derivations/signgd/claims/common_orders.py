@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -82,15 +83,29 @@ T_4_LEAST = ONE / (STEP * M_K**HALF)  # without C_3 log(C_3 sigma_p s), which is
 #: sigma_p has no upper bound, so its logarithm is none of those left out: log x <= x^(1/8) 8 for every x, by log y <= y
 T_4 = (SIGMA_P * S) ** Fraction(1, 8) * T_4_LEAST
 T_END = ONE / STEP  # T of Lemma E.41
+#: sizes by their names in a statement; one that is made of others is defined by them there
+SIZES_BY_NAME = {
+    **{name: Order(**{name: Fraction(1)}) for name in LETTERS},
+    "s": S,
+    "beta_xi": BETA_XI,
+    "beta_mu": BETA_MU,
+    "T_2_plus": T_2_PLUS,
+}
 
 
-def vanishing(what: str, order: Order, logarithms: tuple[Order, Verdict] | None = None) -> Verdict:
+def vanishing(
+    what: str,
+    order: Order,
+    logarithms: tuple[Order, Verdict] | None = None,
+    made_of: Mapping[str, Fraction | int] | None = None,
+) -> Verdict:
     r"""`what` is of this order, up to logarithms of n, m_k, m_v and 1/delta, and tends to zero.
 
     By Condition 3.1 d is at least :math:`n^9`, so for a negative power of d the product is at most a power of n, which
     beats every power of these logarithms where it is negative (m_v is at most a power of n). Where the power is zero
     kappa = sigma_0 sigma_p s m_k^(1/2), which tends to zero as slowly as it likes, has to do it alone: then `logarithms`
     has what pays for those left out, a power of the width m_v that the order has to spare, and a proof that it does.
+    `made_of` has the sizes that an export names, with their powers; without it these are the sizes of Condition 3.1.
     """
     found = order.bounded()
     if found is None:
@@ -101,12 +116,12 @@ def vanishing(what: str, order: Order, logarithms: tuple[Order, Verdict] | None 
     text = " ".join(name if by == 1 else f"{name}^({by})" for name, by in powers if by) or "1"
     price, bounded = logarithms or (ONE, None)
     if d <= 0 and power == 0 and kappa > 0 and bounded is not None and order.m_v <= -price.m_v:
-        return bounded.stating(**in_logarithms(what, order, power, kappa)).proving(
+        return bounded.stating(**in_logarithms(what, order, power, kappa, made_of)).proving(
             f"{what} is at most a constant times {text}, logarithms included, and kappa = sigma_0 sigma_p s m_k^(1/2) tends to 0",
             **SIZES,
         )
     answer = decided(d <= 0 and power < 0, {what: f"{text} is at most n^({power})"})
-    answer = answer.stating(**in_logarithms(what, order, power, kappa)).stating(
+    answer = answer.stating(**in_logarithms(what, order, power, kappa, made_of)).stating(
         {f"power of n that bounds {what}": (power, "<", 0)}
     )
     return answer.proving(
@@ -114,15 +129,29 @@ def vanishing(what: str, order: Order, logarithms: tuple[Order, Verdict] | None 
     )
 
 
-def in_logarithms(what: str, order: Order, power: Fraction, kappa: Fraction) -> dict[str, Any]:
+UP_TO = "up to constants and logarithms of n, m_k, m_v and 1/delta: o(1) is only a power of n here"
+
+
+def in_logarithms(
+    what: str, order: Order, power: Fraction, kappa: Fraction, made_of: Mapping[str, Fraction | int] | None
+) -> dict[str, Any]:
     """The same in logarithms, where it is linear: by Condition 3.1 the order is at most n^power kappa^k."""
     log = {name: sym(f"log_{name}") for name in LETTERS}
+    named = dict(made_of or {name: by for name, by in zip(LETTERS, order.powers(), strict=True) if by})
+    made = ONE
+    for name, by in named.items():
+        made = made * SIZES_BY_NAME[name] ** by
+    if made != order:
+        raise ValueError(f"{what} is not of the order of {named}")
 
     def of(each: Order) -> Node:
         return graph.add(p * x for p, x in zip(each.powers(), log.values(), strict=True))
 
     small = of(SIGMA_0 * SIGMA_P * S * M_K**HALF)
+    defined = [(sym(f"log_{name}"), "=", of(SIZES_BY_NAME[name])) for name in named if name not in LETTERS]
+    left = graph.add(by * sym(f"log_{name}") for name, by in named.items())
     where = [
+        *defined,
         (0, "<=", log["n"]),
         (POWER * log["n"], "<=", log["d"]),
         (0, "<=", log["m_k"]),
@@ -133,7 +162,7 @@ def in_logarithms(what: str, order: Order, power: Fraction, kappa: Fraction) -> 
         (small, "<=", 0),
     ]
     return {
-        "relations": {f"logarithm of {what}": (of(order), "<=", power * log["n"] + kappa * small)},
+        "relations": {f"logarithm of {what}, {UP_TO}": (left, "<=", power * log["n"] + kappa * small)},
         "where": where,
     }
 

@@ -76,7 +76,11 @@ def _near_start(lab: Laboratory) -> Verdict:
     q, e = sym("q"), sym("e")  # the start q, and moves of at most e q in all, e < 1
     small = e / (1 + e)
     kept = always_positive({"sign": q - small * q, "above": 2 * q - (q + small * q)}, ("q", "e"))
-    ratio = vanishing("T_2^+ eta over sigma_0 n s^(-1/3)", T_2_PLUS * ETA / (SIGMA_0 * N / S ** Fraction(1, 3)))
+    ratio = vanishing(
+        "T_2^+ eta over sigma_0 n s^(-1/3)",
+        T_2_PLUS * ETA / (SIGMA_0 * N / S ** Fraction(1, 3)),
+        made_of={"T_2_plus": 1, "eta": 1, "sigma_0": -1, "n": -1, "s": Fraction(1, 3)},
+    )
     start, names = sym("sigma_0") * sym("n") / sym("s") ** Fraction(1, 3), ("sigma_0", "n", "s")
     told = {"least": (names, start), "share": (("T", "eta", *names), sym("T") * sym("eta") / start)}
     found = (constant_moves(lab) & kept & ratio).by_theorems(COQ / "near_start.v", told)

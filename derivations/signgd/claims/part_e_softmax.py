@@ -205,7 +205,7 @@ def log_scale(lab: Laboratory) -> Verdict:
 )
 def half_in_stage_two(lab: Laboratory) -> Verdict:
     """Noise is at most beta_xi + T_2 eta sigma_p s = (1 + 50 sqrt2 n) beta_xi."""
-    logit = vanishing("m_k n^2 beta_xi^2", M_K * N**2 * BETA_XI**2)
+    logit = vanishing("m_k n^2 beta_xi^2", M_K * N**2 * BETA_XI**2, made_of={"m_k": 1, "n": 2, "beta_xi": 2})
     n, beta, eta, size, m = (sym(name) for name in ("n", "beta", "eta", "size", "m"))
     moved = 50 * graph.sqrt(num(2)) * n
     told = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import exp
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +25,7 @@ book = ClaimBook(
     rule=True,
 )
 
+COQ = Path(__file__).with_name("coq")  # arguments of proofs, for an export
 UNMUTATED = "the enclosure is of the unmutated stage 2"  # why mutations do not reach a claim
 SIGNS = (1, -1)
 WORDS = ("c1", "c2", "v1", "v2")

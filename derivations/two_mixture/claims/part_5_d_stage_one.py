@@ -9,6 +9,7 @@ from fractions import Fraction
 import sympy as sp
 
 from odesys import (
+    HOLDS,
     ZERO,
     EquationError,
     Hypothesis,
@@ -31,8 +32,10 @@ from ..special.closed_forms import StageOne, stage_one_of
 from .book import (
     CONFLICTING,
     CONSISTENT,
+    COQ,
     SAMPLES,
     SIGNS,
+    WORDS,
     all_units_on,
     book,
     gates_on,
@@ -45,6 +48,7 @@ from .common_hypotheses import BIASED
 EIGHTH = sp.Rational(1, 8)
 BIAS = sp.Symbol("b", real=True)
 HEADS = {"+ head": +1, "- head": -1}
+HEAD = {+1: "p", -1: "m"}
 SYMMETRIC = "on the symmetric states of Lemmas C.2 and C.4, at uniform attention (all scores zero)"
 ALL_ON = f"{SYMMETRIC}, with every unit on"
 ONE_OFF = f"{SYMMETRIC}, with the units of X_{{k,-s,-s}} in head s off and all others on"
@@ -167,12 +171,44 @@ def classification_before(lab: Laboratory) -> dict[str, Verdict]:
     """The derived equations of w_s . v_k against the printed sum over the four consistent samples."""
     margins = _margins(lab)
     total = from_sympy(EIGHTH) * graph.add(_g(margins[sample]) for sample in CONSISTENT)
-    return _by_head(lab, "v", {(s, k): s * total for s in SIGNS for k in (1, 2)}, ())
+    found = _by_head(lab, "v", {(s, k): s * total for s in SIGNS for k in (1, 2)}, ())
+    return _of_all_states(lab, found, "v", "classification_neurons.v")
 
 
 def group_before(lab: Laboratory) -> dict[str, Verdict]:
     """The derived equations of w_s . c_k vanish."""
-    return _by_head(lab, "c", {(s, k): graph.ZERO for s in SIGNS for k in (1, 2)}, ())
+    found = _by_head(lab, "c", {(s, k): graph.ZERO for s in SIGNS for k in (1, 2)}, ())
+    return _of_all_states(lab, found, "c", "group_neurons.v")
+
+
+def _of_all_states(lab: Laboratory, found: Mapping[str, Verdict], kind: str, theorems: str) -> dict[str, Verdict]:
+    """The same by theorems that start from all eight neurons, before they are put on symmetric states, with the printed sum."""
+    equations = lab.flow("stage1").system.equations
+    nodes = {f"rate_{HEAD[s]}_{kind}{k}": equations[_neuron(lab, s, f"{kind}{k}")] for s in SIGNS for k in (1, 2)}
+    nodes |= {f"unit_{HEAD[s]}_{_short(x)}": lab.observable("H", *x, s) + sym("b") for s in SIGNS for x in SAMPLES}
+    if kind == "v":
+        nodes |= {f"margin_{_short(x)}": lab.observable("margin", *x) for x in CONSISTENT}
+    states = (*(_neuron(lab, s, word) for s in SIGNS for word in WORDS), "b")
+    rate = lab.reduced("stage1").system.equations[f"n_{kind}"]
+    told: dict[str, tuple[tuple[str, ...], Node]] = {each: (states, node) for each, node in zero_scores(nodes).items()}
+    told |= {f"orbit_n_{kind}": (("n_c", "n_v", "b"), zero_scores({"": rate})[""])}
+    return {
+        part: verdict.by_theorems([COQ / "stage_one.v", COQ / theorems], told)
+        if verdict.as_stated == HOLDS
+        else verdict
+        for part, verdict in found.items()
+    }
+
+
+def _neuron(lab: Laboratory, s: int, word: str) -> str:
+    """The name of w_s . word."""
+    return str(lab.neuron(s, word).args[0])
+
+
+def _short(sample: tuple[int, int, int]) -> str:
+    """X_{k,s,s'} as part of an identifier."""
+    k, s, r = sample
+    return f"{k}_{HEAD[s]}_{HEAD[r]}"
 
 
 @book.claim(
@@ -184,7 +220,7 @@ def group_before(lab: Laboratory) -> dict[str, Verdict]:
     parts=tuple(HEADS),
     hypotheses=(UNITS_ON,),
     statement=r"H_\pm^{(t)}(X)>-b\ \forall X\ \Rightarrow\ \frac{d w_\pm^{(t)\top}v_k}{dt}=\pm\tfrac18\sum_{k'\in[2],\,s=s'}g^{(t)}(X_{k',s,s'}),\ k\in\{1,2\}",
-    reading="Definition 5.1 makes attention uniform in stage 1; all units are on, as the lemma supposes.",
+    reading="Definition 5.1 makes attention uniform in stage 1; on the symmetric states of Lemmas C.2 and C.4; all units are on, as the lemma supposes.",
 )
 def neurons_grow(lab: Laboratory) -> dict[str, Verdict]:
     """Both heads, both groups."""
@@ -200,7 +236,7 @@ def neurons_grow(lab: Laboratory) -> dict[str, Verdict]:
     parts=tuple(HEADS),
     hypotheses=(UNITS_ON,),
     statement=r"H_\pm^{(t)}(X)>-b\ \forall X\ \Rightarrow\ \frac{d w_+^{(t)\top}c_k}{dt}=0,\ \frac{d w_-^{(t)\top}c_k}{dt}=0,\ k\in\{1,2\}",
-    reading="Definition 5.1 makes attention uniform in stage 1; all units are on, as the lemma supposes.",
+    reading="Definition 5.1 makes attention uniform in stage 1; on the symmetric states of Lemmas C.2 and C.4; all units are on, as the lemma supposes.",
 )
 def group_neurons_wait(lab: Laboratory) -> dict[str, Verdict]:
     """Both heads, both groups."""
@@ -217,7 +253,7 @@ def group_neurons_wait(lab: Laboratory) -> dict[str, Verdict]:
     parts=("v, + head", "v, - head", "c, + head", "c, - head"),
     hypotheses=(UNITS_ON,),
     statement=r"H_\pm^{(t)}(X)>-b\ \forall X\in\mathcal D\ \Rightarrow\ \frac{d w_\pm^{(t)\top}v_k}{dt}=\pm\tfrac18\sum_{k'\in[2],\,s=s'}g^{(t)}(X_{k',s,s'}),\ \frac{d w_\pm^{(t)\top}c_k}{dt}=0",
-    reading="As Lemmas D.1 and D.2: uniform attention, all units on.",
+    reading="As Lemmas D.1 and D.2: uniform attention, on the symmetric states of Lemmas C.2 and C.4, all units on.",
 )
 def first_phase(lab: Laboratory) -> dict[str, Verdict]:
     """Both lemmas."""
