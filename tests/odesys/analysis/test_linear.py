@@ -268,3 +268,14 @@ def test_first_times_of_random_systems_are_first() -> None:
         gaps = np.array(path)[:, 0] - level
         first = fine[np.flatnonzero(np.sign(gaps[1:]) != np.sign(gaps[0]))[0]]
         assert found == pytest.approx(first, abs=2 * fine[1])
+
+
+@pytest.mark.parametrize("rates", [(1, 3), (1, 4), (2, 3)])
+def test_more_than_two_steps_of_one_exponential_are_solved_in_floats(rates: tuple[int, int]) -> None:
+    """x3 = (e^(a t) - 1)/a + (e^(b t) - 1)/b."""
+    a, b = rates
+    system = LinearSystem(sp.Matrix([[a, 0, 0], [0, b, 0], [1, 1, 0]]), sp.Matrix([1, 1, 0]))
+    found = system.hitting_time(2, 5)
+    time = float(found.value)
+    assert found.evidence == "measurement"
+    assert (np.exp(a * time) - 1) / a + (np.exp(b * time) - 1) / b == pytest.approx(5, rel=1e-10)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
 from odesys import System, graph, integrate, lump, sym
+from odesys.analysis import lumping
 from odesys.errors import EquationError
 from odesys.expr.field import ScalarField
 
@@ -217,3 +219,20 @@ def test_a_receptor_of_24_states_lumps_to_twelve() -> None:
 @pytest.mark.slow
 def test_a_binding_model_of_1026_states_lumps_to_six() -> None:
     assert repr(lump(phosphorylation(5), "E")) == "<Lumping: 1026 -> 6 states, from every start>"
+
+
+@pytest.mark.parametrize("unlucky", [0, 1, 2])
+def test_a_prime_that_loses_rows_is_passed_over(unlucky: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever of three it is; the coefficient needs two of them."""
+    big = 10**12 + 39
+    system = System.from_strings({"a": f"-a - {big}*b + c", "b": "-b", "c": "-c"})
+    grow, calls = lumping._grow, list[int]()
+
+    def worse(*given: object) -> list[list[int]]:
+        calls.append(1)
+        rows = grow(*given)  # type: ignore[arg-type]
+        return rows[:-1] if len(calls) == unlucky + 1 else rows
+
+    monkeypatch.setattr(lumping, "_grow", worse)
+    found = lumping._closed_rows(system, [{0: Fraction(1)}], 3, 0)
+    assert found == [{0: 1}, {1: 1, 2: Fraction(-1, big)}] and len(calls) == 4

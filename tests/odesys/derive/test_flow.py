@@ -17,6 +17,7 @@ from odesys import (
     Space,
     Units,
     Words,
+    gradient_descent,
     gradient_flow,
     graph,
     logistic,
@@ -86,3 +87,15 @@ def test_three_trained_maps_escape_and_two_close() -> None:
 def test_refused(make, words: str) -> None:
     with pytest.raises(OdesysError, match=words):
         make()
+
+
+def test_only_a_step_has_a_size_whose_name_is_taken() -> None:
+    def scaled(X):
+        return maps("w", 1, WORDS) @ X[0] * "eta"
+
+    assert "eta" in gradient_flow(scaled, DATA, logistic).system.parameters
+    with pytest.raises(OdesysError, match="eta of the program is the name of the step size; rename it"):
+        gradient_descent(scaled, DATA, logistic)
+    for make in (gradient_flow, gradient_descent):
+        with pytest.raises(OdesysError, match="is the name of time"):
+            make(lambda X: maps("w", 1, WORDS) @ X[0] * "t", DATA, logistic)
