@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,23 +25,32 @@ def assembly(functions: Sequence[Callable[..., Any]]) -> str:
     return DECLARED + "".join(unit.tables.values()) + "".join(unit.texts.values())
 
 
-def _source(function: Callable[..., Any]) -> tuple[str, int]:
-    """Text of a function and its first line; what is on disk must be what was imported."""
+def _definition(function: Callable[..., Any], files: dict[str, ast.Module]) -> ast.FunctionDef:
+    """The text of a function as a tree; what is on disk must be what was imported. Each of `files` is read once."""
     if not inspect.isfunction(function) or function.__name__ == "<lambda>" or function.__code__.co_freevars:
         raise LoopError(
             f"{getattr(function, '__qualname__', function)} is no function of a module, or uses variables "
             f"of another function"
         )
+    code = function.__code__
     try:
-        lines, first = inspect.getsourcelines(function)
-        text = textwrap.dedent("".join(lines))
-        made = next(c for c in compile(text, "", "exec").co_consts if inspect.iscode(c))
+        if code.co_filename not in files:
+            linecache.checkcache(code.co_filename)
+            files[code.co_filename] = ast.parse("".join(linecache.getlines(code.co_filename, function.__globals__)))
+        tree = next(
+            node
+            for node in ast.walk(files[code.co_filename])
+            if isinstance(node, ast.FunctionDef)
+            and min([node.lineno, *(each.lineno for each in node.decorator_list)]) == code.co_firstlineno
+        )
+        alone = compile(ast.Module([tree], []), "", "exec")
+        made = next(c for c in alone.co_consts if inspect.iscode(c))
     except (OSError, SyntaxError, StopIteration) as error:
         raise LoopError(f"the source of {function.__name__} can not be read: {error}") from None
-    found, wanted = ((c.co_name, c.co_varnames, c.co_names, c.co_consts) for c in (made, function.__code__))
+    found, wanted = ((c.co_name, c.co_varnames, c.co_names, c.co_consts) for c in (made, code))
     if found != wanted:
         raise LoopError(f"the source of {function.__name__} has changed since it was imported; start again")
-    return text, first
+    return tree
 
 
 class _Unit:
@@ -50,6 +59,7 @@ class _Unit:
     def __init__(self, public: set[Callable[..., Any]]) -> None:
         self.public, self.texts, self.tables = public, dict[Any, str](), dict[int, str]()
         self.kept: list[np.ndarray] = []
+        self.files: dict[str, ast.Module] = {}
         self.symbols: dict[Any, str] = {function: f"@{function.__name__}" for function in public}
 
     def symbol(self, function: Callable[..., Any]) -> str:
@@ -73,11 +83,8 @@ class _Body(Values):
     """One function in the making."""
 
     def __init__(self, unit: _Unit, function: Callable[..., Any]) -> None:
-        text, first = _source(function)
-        super().__init__(unit, function, first)
-        tree = ast.parse(text).body[0]
-        assert isinstance(tree, ast.FunctionDef)
-        self.tree, (self.kinds, self.result) = tree, signature(function)
+        super().__init__(unit, function)
+        self.tree, (self.kinds, self.result) = _definition(function, unit.files), signature(function)
         self.loops: list[tuple[str, str]] = []  # where continue and break go
 
     def text(self, symbol: str, public: bool) -> str:

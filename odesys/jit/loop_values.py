@@ -57,8 +57,8 @@ class Names(typing.Protocol):
 class Values:
     """The lines of one function, its variables, and the values of expressions in it."""
 
-    def __init__(self, names: Names, function: Callable[..., Any], first: int) -> None:
-        self.names, self.function, self.first = names, function, first
+    def __init__(self, names: Names, function: Callable[..., Any]) -> None:
+        self.names, self.function = names, function
         self.head: list[str] = []
         self.lines: list[str] = []
         self.slots: dict[str, LoopValue] = {}
@@ -67,7 +67,7 @@ class Values:
         self.records: dict[str, type[Record]] = {name: hint for name, hint in hints.items() if is_record(hint)}
 
     def _refuse(self, node: ast.AST) -> typing.NoReturn:
-        line = self.first + getattr(node, "lineno", 1) - 1
+        line = getattr(node, "lineno", 1)
         raise LoopError(
             f"{self.function.__name__}, line {line}: {type(node).__name__} has no machine code: "
             f"{ast.unparse(node).splitlines()[0]}"
@@ -277,7 +277,7 @@ class Values:
             return self._put(f"{'s' if value.kind == INTEGER else 'u'}itofp {value.kind} {value.text} to double")
         if kind == INTEGER and value.kind == TRUTH:
             return self._put(f"zext i1 {value.text} to i64", INTEGER)
-        line = self.first + getattr(node, "lineno", 1) - 1
+        line = getattr(node, "lineno", 1)
         raise LoopError(
             f"{self.function.__name__}, line {line}: {value.kind} where {kind} is needed: "
             f"{ast.unparse(node).splitlines()[0]}"
