@@ -16,8 +16,10 @@ from .section import Extra, Section
 from .strategy import Outline, at_residues, choose, is_root, root_parts
 from .terms import NotExported, Writer, definitions, function, number
 
-
-MAPS = "(* map_k is a side of a statement before values are put in, such as a rate as derived; part_k is what maps share *)"
+MAPS = (
+    "(* map_k is a side of a statement before values are put in, such as a rate as derived; "
+    "part_k is what maps share *)"
+)
 
 
 class Maps:

@@ -133,8 +133,11 @@ class Toy:
         return {name: -self.model.descent * rates[name[0]] * slope for name, slope in self.slopes().items()}
 
 
+AS_PRINTED = Model()
+
+
 @cache
-def toy(model: Model = Model()) -> Toy:  # noqa: B008 - a frozen default
+def toy(model: Model = AS_PRINTED) -> Toy:
     """The toy network of a model."""
     mu = [sym("m"), *[ZERO] * (SIZE - 1)]
     xi = []

@@ -50,7 +50,7 @@ class Rules:
 
     def advance(self, plain: Advance) -> Advance:
         """The step of the broken system from the recursion's own step `plain`; `found` are drivers of what is seen."""
-        if self == Rules():
+        if self == THE_RECURSION:
             return plain
         c = sqrt(self.temperature)
 
@@ -73,6 +73,9 @@ class Rules:
             )
 
         return step
+
+
+THE_RECURSION = Rules()
 
 
 @dataclass(frozen=True)
@@ -308,7 +311,7 @@ def flows(
     case: Case,
     seeds: Sequence[int | tuple[int, ...]],
     end: float,
-    rules: Rules = Rules(),  # noqa: B008
+    rules: Rules = THE_RECURSION,
     records: int = 500,
     fraction: float = 0.02,
     untied: bool = False,
@@ -386,7 +389,7 @@ def descents(
     seeds: Sequence[int | tuple[int, ...]],
     eta: float,
     steps: int,
-    rules: Rules = Rules(),  # noqa: B008
+    rules: Rules = THE_RECURSION,
 ) -> Iterator[Record | IntegrationError]:
     """Sign descent with a finite step, watched; times are theta = eta t."""
     recursion.check_steps(eta, steps, 1)

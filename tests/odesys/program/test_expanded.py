@@ -10,7 +10,7 @@ import pytest
 
 from odesys import blocks, graph, num, sym
 from odesys.program import wick
-from odesys.program.expanded import _mean_product, _overlaps, mean
+from odesys.program.expanded import _overlaps, mean
 
 
 def quadrature(function: Any, number: int, nodes: int = 8) -> Any:
