@@ -153,16 +153,16 @@ def run_tasks(
             arrived.append(found)
         return list(arrived)
     with _pool(min(workers, len(tasks))) as pool:
-        futures: list[Future[list[Answer]]] = [pool.submit(paper, task) for task in tasks]
+        futures: list[Future[list[Answer]]] = []
         try:
+            futures += (pool.submit(paper, task) for task in tasks)
             for done, future in enumerate(as_completed(futures), start=1):
                 arrived += future.result()
                 last = arrived[-1]
                 progress(f"{last.claim} {last.mutation}".strip(), done / len(tasks))
         except BrokenProcessPool as error:
-            open_ones = [
-                id for future, task in zip(futures, tasks, strict=True) if not _finished(future) for id in task.claims
-            ]
+            answered = [_finished(future) for future in futures] + [False] * (len(tasks) - len(futures))
+            open_ones = [id for task, done in zip(tasks, answered, strict=True) if not done for id in task.claims]
             raise CheckError(
                 f"a worker process ended before its answer came; open were {', '.join(open_ones)}; "
                 f"--workers 1 shows where"

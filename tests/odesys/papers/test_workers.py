@@ -143,6 +143,15 @@ def test_a_process_that_dies_is_no_reason_to_wait(folder) -> None:
         verify(book, list(book), silent, 2, name)
 
 
+def test_what_is_asked_of_one_pool_after_a_process_died(folder) -> None:
+    """A new task is refused when it is handed in, which needs the same sentence as an answer that does not come."""
+    name, book = folder("import os; os._exit(3)")
+    with one_pool(2, {name: tasks_of(book, list(book))}):
+        for _ in range(2):
+            with pytest.raises(CheckError, match=r"before its answer came; open were (A, )?B, C; --workers 1 shows"):
+                verify(book, list(book), silent, 2, name)
+
+
 def test_a_paper_that_other_processes_do_not_know(folder) -> None:
     _, book = folder("return measured(True)")
     with pytest.raises(OdesysError, match="there is no paper 'elsewhere'"):
