@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from odesys import (
+    FAILS,
     Verdict,
     Witness,
     decided,
@@ -21,7 +22,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..special.conditions import Inside
 from ..special.wide_flow import Snapshot
-from .book import NUMBERS, book
+from .book import COQ, NUMBERS, book
 from .common_descent import (
     ball,
     dissipation,
@@ -233,6 +234,9 @@ def time_with_logarithm(lab: Laboratory) -> Verdict:
     wrong = decided(sp.limit(inside, L, sp.oo) != 0, Witness(sentence, point)).stating(
         {"the term is below c/epsilon": (C * time, "<", c / eps)}, at={time: 1 / (eps * (2 * C / c))}
     )
+    told = {"term": (("C", "T_3"), C * time), "time": (("eps", "L"), 1 / (eps * L))}
+    if wrong.as_stated == FAILS:
+        wrong = wrong.by_theorems(COQ / "time_with_logarithm.v", told, alone=True)
     right = decided(sp.cancel(C * unit / (eps * unit) * eps - C) == 0, {}).proving(
         "without the logarithm the term is C/epsilon"
     )

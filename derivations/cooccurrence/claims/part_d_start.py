@@ -244,10 +244,11 @@ def sum_over_neurons(lab: Laboratory) -> dict[str, Verdict]:
     """Variances of independent Gaussians add: a_j^2 sigma_1^2 |u|^2 for each neuron, with a_j = +1, -1."""
     a, s, u, count = sym("a"), sym("sigma1"), sym("u2"), sym("m1")
     step = "given u = W_V mu, the w_j'u are independent with variance sigma_1^2 |u|^2, so the sum has m_1 times it"
-    plain = equal({"sum": (count * (s**2 * u), s**2 * count * u)}).proving(step, m1="every")
+    law = "argues in words: that a sum of independent Gaussians is Gaussian, and that their variances add"
+    plain = equal({"sum": (count * (s**2 * u), s**2 * count * u)}).arguing(law).proving(step, m1="every")
     signs = [equal({f"a = {value:+d}": ((a * s) ** 2 * u, s**2 * u)}, given={a: graph.num(value)}) for value in (1, -1)]
     last = "a_j w_j'u has the variance a_j^2 sigma_1^2 |u|^2, and a_j^2 = 1"
-    return {"the printed sum": plain, "G(mu)": (signs[0] & signs[1]).proving(last, m1="every")}
+    return {"the printed sum": plain, "G(mu)": (signs[0] & signs[1]).arguing(law).proving(last, m1="every")}
 
 
 @book.claim(

@@ -88,7 +88,11 @@ def last_coefficient(lab: Laboratory) -> dict[str, Verdict]:
         "|rho| <= epsilon and 1 - d <= w_c <= 1, since w = 1/(1 + exp(-yF)) >= 1 - exp(-yF): |c + 2a| <= (3 epsilon + d) S_1, "
         "and -a >= (1 - d) S_1",
     )
-    return {"c/a": (derived & _near_minus_two()).proving(*steps).with_constants(C="(3 epsilon + d)/(1 - d)")}
+    names = [sp.Symbol(name) for name in ("A1", "A2", "A3", "r")]
+    A, r = names[:3], names[3]
+    told = {"a": (("A1", "A2"), A[0] + A[1]), "c": (("A1", "A2", "A3", "r"), -A[1] - r * A[2] - (1 + r) * A[0])}
+    found = (derived & _near_minus_two()).by_theorems(COQ / "last_coefficient.v", told)
+    return {"c/a": found.proving(*steps).with_constants(C="(3 epsilon + d)/(1 - d)")}
 
 
 def _near_minus_two() -> Verdict:
@@ -392,20 +396,22 @@ def fixed_ratio(lab: Laboratory) -> dict[str, Verdict]:
     uses=["F.5-proof"],
     insensitive=NUMBERS,
     statement=r"\frac{-S_1+(S_2+S_3+S_4)-S_1+S_2\pm o(1)\sum g}{S_3}\le6",
-    reading="In absolute value, without o(1), for the printed bracket and for the one with S_3 in place of the last S_2; 3 is enough.",
+    reading="In absolute value, for the printed bracket and for the one with S_3 in place of the last S_2; 3 without o(1), 6 with o(1) up to 3/8.",
 )
 def bracket_bound(lab: Laboratory) -> dict[str, Verdict]:
     """3 S_3 +- the bracket as sums of nonnegative differences, for both brackets."""
     s2, s4, p, q, k, l = sp.symbols("S2 S4 p q k l")  # p, q, k, l >= 0
     s3 = s4 + q
     half = 2 * s3 - l
-    above, below = {}, {}
+    above, below, told = {}, {}, {}
     for name, last in (("printed", S2), ("with S_3", S3)):
         bracket = S2 + S3 + S4 - 2 * S1 + last
+        told[name.replace("S_3", "third").replace(" ", "_")] = ("S1", "S2", "S3", "S4"), bracket
         above[name] = _all_nonnegative(3 * S3 - bracket, {"S1": s2 + p, "S2": s2, "S3": s3, "S4": s4})
         below[name] = _all_nonnegative(3 * S3 + bracket, {"S1": half + s3 + s4 - k, "S2": half, "S3": s3, "S4": s4})
     step = "3 S_3 less (plus) the bracket is a sum of nonnegative differences of the order of Definition F.1"
+    found = {"above": combine_verdicts(above).with_constants(C=3), "below": combine_verdicts(below)}
     return {
-        "above": combine_verdicts(above).proving(step).with_constants(C=3),
-        "below": combine_verdicts(below).proving(step),
+        part: verdict.by_theorems(COQ / "class_sums.v", told, alone=True).proving(step)
+        for part, verdict in found.items()
     }

@@ -11,7 +11,7 @@ from odesys import Verdict, equal, graph, over_seeds, sym
 
 from ..laboratory import Laboratory
 from ..special.sample_sums import Sums, sampled_sums
-from .book import book, toy_gram
+from .book import COQ, book, toy_gram
 from .common_hypotheses import PHASES, TIED
 from .common_late import (
     as_derived,
@@ -226,10 +226,12 @@ def solved(lab: Laboratory) -> dict[str, Verdict]:
     curve = 1 / (C1 * t + C2)
     slope = graph.gradient(curve, [t])[0]
     positive = ("C1", "C2", "t", "loss")
-    return {
+    found = {
         "derivative": equal({"constant": (chain, graph.ZERO)}, positive=positive, given={rate: -C1 * L**2}),
         "solution": equal({"equation": (slope, -C1 * L**2)}, positive=positive, given={L: curve}),
     }
+    told = {"chain": (("C1", "loss", "rate"), chain), "curve": (("C1", "C2", "t"), curve)}
+    return {part: verdict.by_theorems(COQ / "solved_equation.v", told) for part, verdict in found.items()}
 
 
 @book.claim(

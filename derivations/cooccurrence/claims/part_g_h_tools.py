@@ -103,7 +103,9 @@ def bernstein(lab: Laboratory) -> dict[str, Verdict]:
     exponent = (x * x / 2) / (v + m * x / 3)
     if printed.as_stated == "fails":
         both = {"below t^2/(2V)": (exponent, "<", x * x / (2 * v)), "below t/(2M)": (exponent, "<", x / (2 * m))}
-        printed = printed.stating(both, at={v: V, m: M, x: t})
+        told = {"exponent": (("V", "M", "t"), exponent), "first": (("V", "t"), x * x / (2 * v))}
+        told["second"] = (("M", "t"), x / (2 * m))
+        printed = printed.stating(both, at={v: V, m: M, x: t}).by_theorems(COQ / "second_tail.v", told)
     quantile = s + 2 * m * u  # s^2 = 2 V u
     slack = quantile**2 / 2 - u * (s**2 / (2 * u) + m * quantile / 3)
     fixed = identity(

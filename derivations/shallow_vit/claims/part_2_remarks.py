@@ -28,7 +28,7 @@ from odesys import (
 from ..laboratory import Laboratory
 from ..setting import Case
 from ..special import many_networks
-from .book import PRINTED, SHARED, THEOREM_1, claim, point
+from .book import COQ, PRINTED, SHARED, THEOREM_1, claim, point
 from .common_motion import bounded_motion, by_printed_steps
 from .common_runs import BY_STEP
 from .common_samples import near_ties, risks, sampled
@@ -332,8 +332,13 @@ def factor_of_bounds(lab: Laboratory) -> Verdict:
     cases = {f"{name}, c'' at least 1": row for name, row in zip(rows, larger, strict=True)}
     cases |= {f"{name}, c'' at most 1": row for name, row in zip(rows, smaller, strict=True)}
     band = always_positive(cases, positive=("e", "k"), nonnegative=("rest", "more"))
-    return (exact & band).proving(
-        "1 - theta <= (alpha_* - c'' e)/(alpha_* - e) <= 1/(1 - theta), and the factor is its square over alpha_*^2"
+    told = {"frozen": (("alpha_s", "e"), frozen), "trained": (("alpha_s", "c2", "e"), trained)}
+    return (
+        (exact & band)
+        .by_theorems(COQ / "factor_of_bounds.v", told, alone=True)
+        .proving(
+            "1 - theta <= (alpha_* - c'' e)/(alpha_* - e) <= 1/(1 - theta), and the factor is its square over alpha_*^2"
+        )
     )
 
 

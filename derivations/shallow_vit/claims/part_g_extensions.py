@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from odesys import (
+    FAILS,
     Evidence,
     Node,
     Verdict,
@@ -26,7 +27,7 @@ from odesys import (
 )
 
 from ..laboratory import Laboratory
-from .book import NUMBERS, PRINTED, claim
+from .book import COQ, NUMBERS, PRINTED, claim
 
 
 @claim(
@@ -140,6 +141,11 @@ def sets_of_patterns(lab: Laboratory) -> Verdict:
     printed = printed.stating(
         {"same set below different sets": (inner[0], "<", inner[1]), "kappa above Delta = 0": (0, "<", apart)}, at=at
     )
+    pair = ("x_0", "x_1", "y_0", "y_1")
+    square = graph.add((a - b) ** 2 for a, b in zip(x, y, strict=True))
+    if printed.as_stated == FAILS:
+        told = {"inner": (pair, inner[0]), "square": (pair, square)}
+        printed = printed.by_theorems(COQ / "sets_in_the_plane.v", told, alone=True)
     Delta, gap = sym("Delta"), sym("gap")  # kappa - 2 tau = Delta + gap
     fixed = always_positive(
         {"same - different": (1 - Delta**2 / 2) - (1 - (Delta + gap) ** 2 / 2)}, positive=("Delta", "gap")

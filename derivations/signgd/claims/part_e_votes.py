@@ -30,6 +30,7 @@ from ..laboratory import Laboratory
 from ..special.watched_runs import Record
 from .book import NUMBERS, at_most, ball, book, short
 from .common_hypotheses import CONDITION, at_least
+from .common_orders import COQ
 from .common_path import on_path
 from .part_e_settling import fine_steps, settling, signs_of_starts
 
@@ -300,7 +301,10 @@ def slopes(lab: Laboratory) -> Verdict:
     answer = decide_sign(lab.slope(0, sym("f")))
     sentence = "at every margin, for y_i = 1, the derivative of the loss is negative; at margin 0 it is -1/2, not 1/2"
     below = {"derivative of the loss at every margin": (lab.slope(0, sym("f")), "<", 0)}
-    printed = refuted(Witness(sentence, {})).stating(below) if answer == "negative" else certified(sign=answer)
+    printed = certified(sign=answer)
+    if answer == "negative":
+        told = {"slope": (("f",), lab.slope(0, sym("f")))}
+        printed = refuted(Witness(sentence, {})).stating(below).by_theorems(COQ / "sign_of_slope.v", told)
     g = graph.call("sigmoid", sym("z"))
     slope = graph.gradient(g, [sym("z")])[0]
     (half,) = graph.substitute([lab.slope(0, sym("f"))], {sym("f"): num(0)})

@@ -107,9 +107,9 @@ def small_scale(lab: Laboratory) -> Verdict:
 )
 def large_scale(lab: Laboratory) -> Verdict:
     """1/2 <= 1 - 1/n for n >= 2."""
-    return always_positive({"1 - 1/n - 1/2": num(Fraction(1, 2)) - 1 / (3 + sym("e"))}, (), ("e",)).proving(
-        "a probability is between 0 and 1"
-    )
+    found = always_positive({"1 - 1/n - 1/2": num(Fraction(1, 2)) - 1 / (3 + sym("e"))}, (), ("e",))
+    told = {"room": (("power",), 1 - 1 / sym("power"))}  # of n
+    return found.by_theorems(COQ / "any_probability.v", told).proving("a probability is between 0 and 1")
 
 
 @book.claim(

@@ -51,6 +51,7 @@ HEADS = {"+ head": +1, "- head": -1}
 HEAD = {+1: "p", -1: "m"}
 SYMMETRIC = "on the symmetric states of Lemmas C.2 and C.4, at uniform attention (all scores zero)"
 ALL_ON = f"{SYMMETRIC}, with every unit on"
+AFTER = "units_off.v"  # what theorems on the second phase share
 ONE_OFF = f"{SYMMETRIC}, with the units of X_{{k,-s,-s}} in head s off and all others on"
 
 # at uniform attention H_s(X_{k,r,r'}) is n_c + s (r + r') n_v on symmetric states, which a test compares with the model
@@ -172,28 +173,30 @@ def classification_before(lab: Laboratory) -> dict[str, Verdict]:
     margins = _margins(lab)
     total = from_sympy(EIGHTH) * graph.add(_g(margins[sample]) for sample in CONSISTENT)
     found = _by_head(lab, "v", {(s, k): s * total for s in SIGNS for k in (1, 2)}, ())
-    return _of_all_states(lab, found, "v", "classification_neurons.v")
+    return _of_all_states(lab, found, "v", ["classification_neurons.v"])
 
 
 def group_before(lab: Laboratory) -> dict[str, Verdict]:
     """The derived equations of w_s . c_k vanish."""
     found = _by_head(lab, "c", {(s, k): graph.ZERO for s in SIGNS for k in (1, 2)}, ())
-    return _of_all_states(lab, found, "c", "group_neurons.v")
+    return _of_all_states(lab, found, "c", ["group_neurons.v"])
 
 
-def _of_all_states(lab: Laboratory, found: Mapping[str, Verdict], kind: str, theorems: str) -> dict[str, Verdict]:
+def _of_all_states(
+    lab: Laboratory, found: Mapping[str, Verdict], kind: str, theorems: Sequence[str]
+) -> dict[str, Verdict]:
     """The same by theorems that start from all eight neurons, before they are put on symmetric states, with the printed sum."""
     equations = lab.flow("stage1").system.equations
     nodes = {f"rate_{HEAD[s]}_{kind}{k}": equations[_neuron(lab, s, f"{kind}{k}")] for s in SIGNS for k in (1, 2)}
     nodes |= {f"unit_{HEAD[s]}_{_short(x)}": lab.observable("H", *x, s) + sym("b") for s in SIGNS for x in SAMPLES}
-    if kind == "v":
+    if kind == "v" or AFTER in theorems:
         nodes |= {f"margin_{_short(x)}": lab.observable("margin", *x) for x in CONSISTENT}
-    states = (*(_neuron(lab, s, word) for s in SIGNS for word in WORDS), "b")
+    states = _neurons_and_bias(lab)
     rate = lab.reduced("stage1").system.equations[f"n_{kind}"]
     told: dict[str, tuple[tuple[str, ...], Node]] = {each: (states, node) for each, node in zero_scores(nodes).items()}
     told |= {f"orbit_n_{kind}": (("n_c", "n_v", "b"), zero_scores({"": rate})[""])}
     return {
-        part: verdict.by_theorems([COQ / "stage_one.v", COQ / theorems], told)
+        part: verdict.by_theorems([COQ / "stage_one.v", *(COQ / file for file in theorems)], told)
         if verdict.as_stated == HOLDS
         else verdict
         for part, verdict in found.items()
@@ -203,6 +206,11 @@ def _of_all_states(lab: Laboratory, found: Mapping[str, Verdict], kind: str, the
 def _neuron(lab: Laboratory, s: int, word: str) -> str:
     """The name of w_s . word."""
     return str(lab.neuron(s, word).args[0])
+
+
+def _neurons_and_bias(lab: Laboratory) -> tuple[str, ...]:
+    """The names of what f depends on where all scores are zero."""
+    return (*(_neuron(lab, s, word) for s in SIGNS for word in WORDS), "b")
 
 
 def _short(sample: tuple[int, int, int]) -> str:
@@ -303,7 +311,8 @@ def classification_after(lab: Laboratory) -> dict[str, Verdict]:
     off = (_stages(lab).surface,)
     margins = _margins(lab, off)
     sums = {s: s * from_sympy(EIGHTH) * graph.add(_g(margins[k, s, s]) for k in (1, 2)) for s in SIGNS}
-    return _by_head(lab, "v", {(s, k): sums[s] for s in SIGNS for k in (1, 2)}, off)
+    found = _by_head(lab, "v", {(s, k): sums[s] for s in SIGNS for k in (1, 2)}, off)
+    return _of_all_states(lab, found, "v", [AFTER, "classification_after.v"])
 
 
 def group_after(lab: Laboratory) -> dict[str, Verdict]:
@@ -311,7 +320,7 @@ def group_after(lab: Laboratory) -> dict[str, Verdict]:
     off = (_stages(lab).surface,)
     margins = _margins(lab, off)
     terms = {(s, k): from_sympy(EIGHTH) * _g(margins[k, s, s]) for s in SIGNS for k in (1, 2)}
-    return _by_head(lab, "c", terms, off)
+    return _of_all_states(lab, _by_head(lab, "c", terms, off), "c", [AFTER, "group_after.v"])
 
 
 @book.claim(
@@ -519,7 +528,12 @@ def not_separable(lab: Laboratory) -> Verdict:
     if output.as_stated != "holds":
         return undecided("the output is not sigma(H_+ + b) - sigma(H_- + b): the argument says nothing about it")
     total = graph.add(terms)
-    return (equal({"sum": (total, ZERO)}, given=scores_at_zero([total])) & output).proving(
+    vanishes = equal({"sum": (total, ZERO)}, given=scores_at_zero([total])) & output
+    if vanishes.as_stated == HOLDS:
+        margins = {f"margin_{_short(x)}": lab.observable("margin", *x) for x in CONFLICTING}
+        told = {each: (_neurons_and_bias(lab), node) for each, node in zero_scores(margins).items()}
+        vanishes = vanishes.by_theorems(COQ / "uniform_attention.v", told)
+    return vanishes.proving(
         "sigma is monotone: y f(X) > 0 gives y (H_+(X) - H_-(X)) > 0",
         "at uniform attention the sum of y (H_+ - H_-) over the four conflicting samples is 0 for all w: they cannot all be positive",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from odesys import (
+    FAILS,
     HOLDS,
     ONE,
     Evidence,
@@ -38,11 +39,12 @@ from ..special.construction import (
     queries,
     row,
 )
-from .book import SIGNS, book
+from .book import COQ, SIGNS, book
 
 CASES = ((2, 3), (3, 3), (3, 4), (4, 3), (2, 5))
 E = Fraction(2)  # e^C of the cross-check with C = log 2: every softmax weight is then rational
 POSITIVE = ("C", "b")
+WORDS_OF_GROUPS = "words_of_groups.v"  # samples of any length and their softmax rows, as Definition 2.1 has them
 
 
 def _head_signs(lab: Laboratory) -> list[int]:
@@ -137,7 +139,9 @@ def repaired(lab: Laboratory) -> Verdict:
     """The repaired construction solves every K and L, with the ReLU and any bias, and its margin tends to 1."""
     right = solves(REPAIRED, lab, relu=True)
     if right.as_stated == HOLDS:
-        right = right & repaired_margin(_head_signs(lab))
+        right = (right & repaired_margin(_head_signs(lab))).by_theorems(
+            [COQ / WORDS_OF_GROUPS, COQ / "repaired_construction.v"], alone=True
+        )
     return right.proving(
         "a score depends only on kind, group and sign of two words, so that a sample is given by counts of distractors",
         "queries +-v_j see the same scores in both heads and cancel in f; what the query c_k adds is positive times y",
@@ -181,6 +185,8 @@ def construction(lab: Laboratory) -> Verdict:
             "every C and tends to -1, since the + head attends to c_k and the - head to -v_k",
             {"K": 2, "L": 3},
         )
+    if printed.as_stated == FAILS:
+        printed = printed.by_theorems([COQ / WORDS_OF_GROUPS, COQ / "printed_construction.v"], alone=True)
     return printed.correcting(
         r"W_{K\pm}^\top W_{Q\pm}=\mp2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kc_k:\ "
         r"yf=\tfrac{e^C}{e^C+e^{-2C}+L-2}-\tfrac{e^C}{e^C+e^{2C}+L-2}\in(1-Le^{-C},\,1)\ \text{and}\ yf>0,\ \text{with the ReLU and any}\ b>0",
