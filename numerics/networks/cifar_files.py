@@ -64,7 +64,7 @@ def load_cifar(path: Path, classes: Sequence[str] = ()) -> Images:
 
 def _two(file: Path, classes: Sequence[str], there: Sequence[int]) -> list[tuple[int, str]]:
     """Numbers and names of two classes."""
-    names = file.read_text().split() if file.is_file() else []
+    names = file.read_text("utf-8", errors="replace").split() if file.is_file() else []
     known = {names[k] if k < len(names) else str(k): k for k in there}
     if len(known) < 2:
         raise ParameterError(f"{file.parent} has images of one class; two are needed")

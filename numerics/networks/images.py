@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -132,12 +134,12 @@ def _arrays(path: Path) -> tuple[np.ndarray, np.ndarray]:
                     break
             else:
                 raise ParameterError(f"{path} has the arrays {', '.join(file)}, not images and labels")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError, EOFError, NotImplementedError, BadZipFile, zlib.error) as error:
         raise ParameterError(f"{path} can not be read as an .npz of numbers: {error}") from error
     if classes.shape == (*pixels.shape[:1], 1):
         classes = classes[:, 0]  # as Keras has the labels of CIFAR
-    if classes.shape != pixels.shape[:1]:
-        raise ParameterError(f"{path} has {len(pixels)} images and labels of shape {classes.shape}")
+    if not pixels.ndim or classes.shape != pixels.shape[:1] or classes.dtype.kind not in "iufbUS":
+        raise ParameterError(f"{path} has images of shape {pixels.shape} and labels of shape {classes.shape}")
     return (_grey(pixels) if pixels.ndim == 4 and pixels.shape[3] in (3, 4) else pixels), classes
 
 

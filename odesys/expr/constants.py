@@ -36,16 +36,21 @@ def whole_power(value: Fraction | float, exponent: int) -> Fraction | float:
     Fraction(9, 4)
     """
     if isinstance(value, Fraction):
-        bits = max(abs(value.numerator) - 1, value.denominator - 1).bit_length() * abs(exponent)
-        if bits > MOST_BITS:
-            raise EquationError(
-                f"{shown(str(value))} to the power {shown(str(exponent))} has more than {MOST_DIGITS} digits as an "
-                f"exact number; write it with exp and log"
-            )
+        refuse_long_power(value, exponent)
     try:
         return value**exponent
     except OverflowError:
         raise EquationError(f"{value} to the power {exponent} is beyond floating-point numbers") from None
+
+
+def refuse_long_power(value: Fraction, exponent: int | Fraction) -> None:
+    """An error for a power that would have too many digits, before it is computed."""
+    bits = max(abs(value.numerator) - 1, value.denominator - 1).bit_length() * abs(exponent)
+    if bits > MOST_BITS:
+        raise EquationError(
+            f"{shown(str(value))} to the power {shown(str(exponent))} has more than {MOST_DIGITS} digits as an "
+            f"exact number; write it with exp and log"
+        )
 
 
 def to_float(value: Fraction | float | int) -> float:

@@ -11,6 +11,7 @@ from sympy.core.function import AppliedUndef
 
 from ..errors import EquationError
 from . import graph
+from .constants import refuse_long_power
 from .functions import FUNCTIONS, unknown
 from .graph import Node
 from .letters import plain_name
@@ -25,6 +26,13 @@ def _apply(name: str, argument: sp.Expr) -> sp.Expr:
 
 def _number(value: Fraction | float) -> sp.Expr:
     return sp.Float(value, 17) if isinstance(value, float) else sp.Rational(value.numerator, value.denominator)
+
+
+def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    """A power, which SymPy computes at once where both are numbers."""
+    if base.is_Rational and exponent.is_Rational:
+        refuse_long_power(Fraction(base.p, base.q), Fraction(exponent.p, exponent.q))
+    return base**exponent
 
 
 def to_sympy(node: Node, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
@@ -63,9 +71,9 @@ def to_sympy_many(roots: Iterable[Node], symbols: Mapping[str, sp.Symbol] | None
         elif node.op == "add":
             memo[node] = sp.Add(*(_number(c) * memo[t] for c, t in node.args))
         elif node.op == "mul":
-            memo[node] = sp.Mul(*(memo[b] ** _number(e) for b, e in node.args))
+            memo[node] = sp.Mul(*(_power(memo[b], _number(e)) for b, e in node.args))
         elif parts := graph.power_parts(node):
-            memo[node] = sp.Pow(*to_sympy_many(parts, symbols))
+            memo[node] = _power(*to_sympy_many(parts, symbols))
         else:
             memo[node] = _apply(node.op, memo[node.args[0]])
     return [memo[root] for root in roots]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 from ..errors import EquationError
 from ..expr import graph
@@ -30,6 +32,29 @@ TESTS: dict[str, Callable[[Node, Node], Node]] = {
     "leq": lambda a, b: 1 - graph.step(a - b),
     "geq": lambda a, b: 1 - graph.step(b - a),
 }
+
+
+MOST_DEPTH = 300  # elements in each other; nobody writes so many, and readers of others break off far above
+
+
+def refuse_deep(text: str, what: str) -> None:
+    """An error for elements in each other beyond all need; what is no XML at all is left to the reader."""
+    depth = 0
+
+    def begin(*_: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MOST_DEPTH:
+            raise EquationError(f"the equations of this {what} are nested more deeply than they can be read")
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    with suppress(expat.ExpatError, ValueError):
+        parser.Parse(text.encode(), True)
 
 
 def tag(element: Element) -> str:

@@ -15,7 +15,7 @@ from ..expr.field import ScalarField
 from ..expr.graph import Node
 from ..expr.letters import plain_name
 from ..expr.system import TIME, System
-from .mathml import MathReader, parse_xml, tag
+from .mathml import MathReader, parse_xml, refuse_deep, tag
 from .reading import Reading
 
 
@@ -42,6 +42,7 @@ def system_from_sbml(text: str) -> Reading:
         import libsbml
     except ImportError:
         raise missing("libsbml", "reading SBML") from None
+    refuse_deep(text, "SBML file")  # libsbml ends the process on one
     document = libsbml.readSBMLFromString(text)
     errors = [document.getError(k) for k in range(document.getNumErrors())]
     bad = [e for e in errors if e.getSeverity() >= libsbml.LIBSBML_SEV_ERROR]

@@ -38,7 +38,7 @@ def test_files_that_can_not_be_used_get_a_sentence(tmp_path: Path) -> None:
         "one": ({"images": np.ones((2, 28, 28)), "labels": np.array([4, 4])}, "one class"),
         "sizes": ({"images": np.ones((2, 28, 27)), "labels": np.array([0, 1])}, "square"),
         "black": ({"images": np.zeros((2, 28, 28)), "labels": np.array([0, 1])}, "all black"),
-        "short": ({"images": np.ones((3, 28, 28)), "labels": np.array([0, 1])}, "3 images and labels of shape"),
+        "short": ({"images": np.ones((3, 28, 28)), "labels": np.array([0, 1])}, "labels of shape"),
     }
     for name, (arrays, words) in tables.items():
         np.savez(tmp_path / f"{name}.npz", **arrays)

@@ -41,3 +41,6 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     (tmp_path / "data_batch_1.bin").write_bytes(record(b"\1", 1, 1, 1))
     with pytest.raises(ParameterError, match="images of one class"):
         load_cifar(tmp_path)
+    (tmp_path / "batches.meta.txt").write_bytes(b"\xff\xfe cat")
+    with pytest.raises(ParameterError, match="images of one class"):
+        load_cifar(tmp_path)

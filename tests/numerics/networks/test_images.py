@@ -34,6 +34,30 @@ def test_colours_are_averaged_and_labels_may_be_a_column(tmp_path: Path) -> None
         load_images(tmp_path / "two.npz", 4)
 
 
+@pytest.mark.parametrize(
+    ("pixels", "labels"),
+    [
+        (np.float64(1), np.int64(1)),
+        (np.ones((2, 14, 14)), np.array([(1, 2), (3, 4)], dtype="i4,i4")),
+        (np.zeros(2, dtype="i4,i4"), np.array([1, 2])),
+        (np.array(["a", "b"]), np.array([1, 2])),
+    ],
+)
+def test_arrays_that_are_no_images_are_refused(tmp_path: Path, pixels: np.ndarray, labels: np.ndarray) -> None:
+    np.savez(tmp_path / "no.npz", images=pixels, labels=labels)
+    with pytest.raises(ParameterError, match=r"no\.npz (has|can not be read)"):
+        load_images(tmp_path / "no.npz", 7)
+
+
+def test_files_that_are_no_archives_are_refused(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "whole.npz", images=np.ones((2, 14, 14)), labels=np.array([1, 2]))
+    whole = (tmp_path / "whole.npz").read_bytes()
+    for text in (b"", b"PK\x03\x04" + bytes(100), whole[:-30], whole[:80] + b"\xff" * 8 + whole[88:]):
+        (tmp_path / "no.npz").write_bytes(text)
+        with pytest.raises(ParameterError, match=r"can not be read as an .npz of numbers"):
+            load_images(tmp_path / "no.npz", 7)
+
+
 def test_patches_are_squares_of_the_image_and_noise_stays_outside() -> None:
     rng = np.random.default_rng(0)
     pixels = rng.random((3, 28, 28))

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 
+from odesys import System
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.sympy_bridge import from_sympy, to_sympy
@@ -27,6 +28,14 @@ def test_min_max_abs_sign_from_sympy() -> None:
         node = from_sympy(expression)
         for x, y in ((0.5, -2.0), (-1.5, 2.5), (3.0, 0.25)):
             assert value(node, x, y) == pytest.approx(float(expression.subs({SX: x, SY: y})))
+
+
+@pytest.mark.parametrize("tower", ["9^(a^9)", "a^a^a^a", "exp(9^9*log(a))"])
+def test_powers_of_too_many_digits_are_refused_before_they_are_computed(tower: str) -> None:
+    (node,) = System.from_strings({"x": tower}, ["a"]).nodes
+    (known,) = graph.substitute([node], {graph.sym("a"): graph.num(9)})
+    with pytest.raises(EquationError, match=r"9 to the power .* has more than 4000 digits"):
+        to_sympy(known)
 
 
 def test_unknown_functions_are_refused_with_a_sentence() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from fractions import Fraction
 
@@ -98,6 +99,29 @@ def test_what_can_not_be_is_refused_by_name(text: str, said: str) -> None:
 def test_what_is_not_sbml_is_refused_with_a_line() -> None:
     with pytest.raises(EquationError, match="this is not SBML"):
         system_from_sbml("<sbml")
+
+
+def test_a_file_that_is_nested_without_end_is_refused() -> None:
+    """In a process of its own: the reader behind this one ends its process on such a file."""
+    file = """<?xml version='1.0' encoding='UTF-8'?><sbml xmlns='http://www.sbml.org/sbml/level3/version1/core'
+    level='3' version='1'><model id='m'><listOfParameters><parameter id='x' value='1' constant='false'/>
+    </listOfParameters><listOfRules><rateRule variable='x'><math xmlns='http://www.w3.org/1998/Math/MathML'>{}</math>
+    </rateRule></listOfRules></model></sbml>"""
+    program = f"""
+from odesys.errors import EquationError
+from odesys.reading.sbml import system_from_sbml
+file = {file!r}
+deep = lambda n: file.format("<apply><sin/>" * n + "<ci>x</ci>" + "</apply>" * n)
+assert system_from_sbml(deep(100)).system.dimension == 1
+for text in (deep(20_000), file.format("<a>" * 20_000)):
+    try:
+        system_from_sbml(text)
+    except EquationError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("nested more deeply than they can be read") == 2
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
