@@ -254,7 +254,7 @@ def _part(node: Node, start: tuple[tuple[str, tuple[Fraction, Fraction]], ...]) 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Certified lower end of the least value, a point and the value seen there, and whether both are the same."""
+    """Certified lower end of the least value, the least value seen, and the point that the lower end leans on."""
 
     low: Fraction | None
     seen: Fraction | None

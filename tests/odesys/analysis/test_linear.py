@@ -188,6 +188,12 @@ def test_single_exponential_and_straight_line() -> None:
     line = LinearSystem(sp.Matrix([[0, 1], [0, 0]]), sp.Matrix([1, 2]))
     assert line.hitting_time(0, 7).value == 3
     assert line.hitting_time(0, 0).value == sp.oo
+    from_rest = LinearSystem(sp.Matrix([[0, 1], [0, 0]]), sp.Matrix([0, 2]))  # 2 t and 2
+    assert from_rest.hitting_time(0, 7).value == sp.Rational(7, 2) and from_rest.hitting_time(0, -1).value == sp.oo
+    still = from_rest.hitting_time(1, 5)
+    assert (still.value, still.evidence) == (sp.oo, "proof") and "constant" in still.method
+    assert from_rest.hitting_time(1, 2).value == 0
+    assert LinearSystem(sp.Matrix([[1]]), sp.Matrix([1])).hitting_time(0, 3).value == sp.log(3)
     open_end = LinearSystem(sp.Matrix([[-B]]), sp.Matrix([W])).hitting_time(0, LEVEL)
     assert open_end.value == sp.log(W / LEVEL) / B and open_end.condition == (W / LEVEL >= 1)
 

@@ -69,3 +69,18 @@ def test_the_type_of_the_linear_part_is_told_where_that_of_the_flow_differs() ->
     same, other = (findings(System.from_strings({"x": "y", "y": y})) for y in ("-x - y", "-x - y^3"))
     assert texts(same, "equilibria")[0] == "(x = 0, y = 0) is an equilibrium: focus, asymptotically stable"
     assert "equilibrium: focus whose linear part is a centre, asymptotically" in texts(other, "equilibria")[0]
+
+
+def test_families_are_said_with_what_is_fixed_what_is_free_and_where() -> None:
+    lines = {
+        "x' = relu(x); y' = y": ["of dimension 1: y = 0, x free where x <= 0"],
+        "x' = y - x; y' = x - y": ["of dimension 1: x = y, y free"],
+        "x' = x*y; y' = x*z; z' = 0": ["of dimension 1: y = 0, z = 0, x free", "of dimension 2: x = 0, y, z free"],
+        "x' = r*x; y' = 0": ["of dimension 1: x = 0, y free where r is not 0", "of dimension 2: x, y free where r = 0"],
+        "x' = y*(x^2 + y^2 - 1); y' = -x*(x^2 + y^2 - 1)": ["of dimension 1: x, y on x**2 + y**2 - 1 = 0"],
+        "x' = 0; y' = 0": ["of dimension 2: x, y free"],
+    }
+    for text, families in lines.items():
+        found = texts(findings(System.from_strings(text)), "equilibria")
+        start = "A family of equilibria "
+        assert [line.removeprefix(start) for line in found if line.startswith(start)] == families, text

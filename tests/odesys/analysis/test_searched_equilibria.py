@@ -93,3 +93,22 @@ def test_a_state_that_others_give_makes_its_equation_vanish(name: str) -> None:
 def test_a_box_has_its_ends_for_states_that_others_give_too(box: tuple[object, object], count: int) -> None:
     system = System.from_strings(ELIMINATED["a number"][0])
     assert len(system.equilibria(box={"x": box, "y": (-3, 3)})) == count
+
+
+def test_zeros_count_on_their_side_of_a_switching_surface_only() -> None:
+    """exp(x) - 1/2 - [x > 0] is zero at log(3/2) and at -log 2, each on its side, and both sides push to x = 0."""
+    found = equilibria(System.from_strings({"x": "exp(x) - 1/2 - step(x)"}))
+    assert found.complete and [e.slides for e in found] == [False, True, False]
+    assert [float(e.point["x"]) for e in found] == pytest.approx([-math.log(2), 0, math.log(1.5)], abs=1e-12)
+    across = equilibria(System.from_strings({"x": "exp(x) - 3/2 + step(x)"}))  # each zero on the other side
+    assert across.complete and not [e for e in across if not e.slides]
+
+
+def test_a_field_that_is_not_zero_on_a_kink_does_not_rest_there() -> None:
+    """There are two equations for one state on the kink: that of the kink, and the field."""
+    found = equilibria(System.from_strings({"x": "exp(x) - 3 + 2*abs(x - 1)"}))
+    assert found.complete and len(found) == 2 and not found.families and found[0].point["x"] == 0
+    x = float(found[1].point["x"])
+    assert x > 1 and math.exp(x) + 2 * x == pytest.approx(5, abs=1e-12)
+    at_kink = equilibria(System.from_strings({"x": "exp(x - 1) - 1 + 2*abs(x - 1)"}))
+    assert 1.0 in [float(e.point["x"]) for e in at_kink]

@@ -136,6 +136,25 @@ def test_rates_are_derivatives_along_the_field(backend: str) -> None:
         assert np.allclose((ends[0] - ends[1]) / (2 * step), row, atol=1e-7, rtol=0)
 
 
+@pytest.mark.parametrize("backend", ["scalar", "block"])
+def test_rates_have_the_size_of_the_velocity_and_their_rounding_too(backend: str) -> None:
+    """Twice as fast is twice the rate and twice what may be rounding, which is never nothing where something moves."""
+    compiled = dynamics.full_flow("simultaneous").system.compile({"b": 0.5}, backend)
+    watch, rng = Switching(compiled), np.random.default_rng(6)
+    point, directions = rng.standard_normal(80), rng.standard_normal((3, 80))
+    which = np.arange(16)
+    rates, noise = watch.rates(0.0, point, np.ones(16), which, directions)
+    quick, more = watch.rates(0.0, point, np.ones(16), which, 1024 * directions)
+    assert np.allclose(quick, 1024 * rates, rtol=1e-12) and np.allclose(more, 1024 * noise, rtol=1e-12)
+    speed = np.abs(directions).max(axis=1)[:, None]
+    assert np.all(noise >= 1e-14 * speed) and np.all(noise <= 1e-9 * speed * (1 + np.abs(rates)))
+    # along a velocity without a part across a surface, nothing is left but rounding
+    slopes = watch.rates(0.0, point, np.ones(16), which[:1], np.eye(80))[0][:, 0]
+    along = directions[0] - slopes * (slopes @ directions[0]) / (slopes @ slopes)
+    left, allowed = watch.rates(0.0, point, np.ones(16), which[:1], along[None])
+    assert 0 <= abs(left[0, 0]) < allowed[0, 0] < 1e-9
+
+
 def test_rates_contain_the_explicit_time() -> None:
     watch = Switching(flow(gate(x * t - t**2)).compile())
     rates, _ = watch.rates(3.0, np.array([2.0]), np.ones(1), np.array([0]), np.array([[1.5]]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from odesys.certify.region import Region
 from odesys.exact.balls import as_ball
 from odesys.expr import graph
 from odesys.expr.graph import sym
+from odesys.expr.tape import ARRAYS, Tape
 from tests.known_systems import X, Y
 
 
@@ -105,3 +107,59 @@ def test_conditions_of_a_region_leave_boxes_out() -> None:
     assert any(entry["box"] is None for entry in trail) or len(trail) > 1
     found = minimise([objective], region, Fraction(1, 50), 4000)
     assert found.low is not None and Fraction(2, 5) <= found.low <= Fraction(1, 2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_bound_is_below_every_value_in_its_box_and_near_in_a_small_one(seed: int) -> None:
+    """Of random cubics and exponentials: the gap falls with the square of the width."""
+    rng = random.Random(seed)
+    x, y, z = names = sym("x"), sym("y"), sym("z")
+    terms = [a * b * c for a, b, c in product((1, *names), repeat=3)]
+    node = sum((rng.randint(-3, 3) * term for term in rng.sample(terms, 6)), x * y - z) + graph.exp(
+        x * rng.randint(-1, 1)
+    )
+    objective = Objective(graph.as_node(node), dict.fromkeys("xyz", (Fraction(-2), Fraction(2))))
+    tape = Tape.of([graph.as_node(node)]).over(ARRAYS)
+    for width in (Fraction(1), Fraction(1, 8), Fraction(1, 64)) * 4:
+        middle = {name: Fraction(rng.randint(-100, 100), 100) for name in "xyz"}
+        box = {name: (m - width / 2, m + width / 2 * rng.randint(1, 2)) for name, m in middle.items()}
+        grid = np.meshgrid(*(np.linspace(float(low), float(high), 9) for low, high in box.values()))
+        (values,) = tape(dict(zip("xyz", grid, strict=True)))
+        found = objective.bound(box)
+        least = float(np.min(values))
+        assert found.low is not None and found.split in box
+        assert float(found.low) <= least + 1e-12
+        assert least - float(found.low) <= 500 * float(width) ** 2
+        assert set(found.point) == set("xyz") and all(box[n][0] <= v <= box[n][1] for n, v in found.point.items())
+
+
+def test_a_variable_without_width_is_a_number() -> None:
+    x, y = sym("x"), sym("y")
+    thin = (Fraction(1, 3), Fraction(1, 3))
+    found = minimise([Objective((x - y) ** 2 + x, {"x": UNIT, "y": thin})], None, Fraction(1, 1000), 4000)
+    alone = minimise([Objective((x - Fraction(1, 3)) ** 2 + x, {"x": UNIT})], None, Fraction(1, 1000), 4000)
+    assert found.point == {**alone.point, "y": thin[0]} and found.boxes == alone.boxes
+    assert abs(found.low - alone.low) < Fraction(1, 10**15)
+    exact = Fraction(1, 12)  # at x = -1/6
+    assert found.low <= exact <= found.seen < found.low + Fraction(1, 1000)
+    assert found.objective.at(found.point)[0] <= found.seen
+
+
+def test_what_leans_on_a_hidden_sum_is_put_back_into_its_variables() -> None:
+    """Eight variables that enter through two sums only: the search is over the sums, its points are in all eight."""
+    names = [f"a{k}" for k in range(4)] + [f"b{k}" for k in range(4)]
+    rng = random.Random(3)
+    sums = [
+        sum((rng.randint(1, 5) * sym(n) ** 3 + sym(n) for n in part), graph.ZERO) for part in (names[:4], names[4:])
+    ]
+    node = (sums[0] - 2) ** 2 + graph.exp(sums[1] / 10) - sums[0] * sums[1] / 50
+    objective = Objective(node, dict.fromkeys(names, UNIT))
+    found = minimise([objective], None, Fraction(1, 20), 40)
+    assert found.low is not None and found.boxes <= 41 and set(found.point) == set(names)
+    assert all(-1 <= v <= 1 for v in found.point.values())
+    numbers = np.random.default_rng(1).uniform(-1, 1, (8, 20000))
+    (values,) = Tape.of([node]).over(ARRAYS)(dict(zip(names, numbers, strict=True)))
+    assert found.low is not None and float(found.low) <= values.min()
+    places: list[dict[str, Fraction]] = []
+    again = minimise([objective], None, Fraction(1, 20), 40, lambda _, place: places.append(dict(place)))
+    assert again.seen == min(objective.at(place)[1] for place in places) and again.low <= again.seen

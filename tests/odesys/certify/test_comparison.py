@@ -129,6 +129,20 @@ def test_conditions_of_the_region_are_used() -> None:
     assert witness["x"] == 0 and float(witness["y"]) > 0  # there A x = 0 and F < 0: no rate can help
 
 
+@pytest.mark.parametrize("plain", [1, 2, 3])
+def test_the_rate_is_the_least_over_exact_rows_and_rows_of_balls(plain: int) -> None:
+    """x' = x (2 + x) has the least ratio 2, at the end of the box; y' is `plain` times y everywhere."""
+    system = System.from_equations({X: X * (2 + X), Y: plain * Y})
+    region = Region({"x": (0, 1), "y": (0, 1)})
+    for block in (["x", "y"], ["y", "x"]):
+        bound = lower_linear_bound(system, block, sp.eye(2), region)
+        assert bound.answer == "holds" and bound.evidence == "certificate"
+        assert min(plain, 2) - Fraction(1, 100) <= bound.rate <= min(plain, 2) <= bound.upper
+        assert holds_at_samples(system, block, sp.eye(2), region, bound)
+        if plain == 1:
+            assert (bound.rate, bound.optimal, bound.upper) == (1, True, 1)
+
+
 def test_a_product_with_a_sum_is_distributed() -> None:
     """(2 x - y) e^y / x >= 3/2 for 0 <= y <= x/2, and no more: the ratio tends to 3/2 at the origin."""
     system = System.from_equations({X: (2 * X - Y) * sp.exp(Y), Y: -Y})

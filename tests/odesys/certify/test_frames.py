@@ -9,7 +9,7 @@ import flint
 import numpy as np
 import pytest
 
-from odesys.certify.frames import Frame, Variation, turned
+from odesys.certify.frames import SLACK, Frame, Variation, turned
 from odesys.certify.validated import enclose
 from odesys.errors import IntegrationError
 from odesys.expr import graph
@@ -93,3 +93,22 @@ def test_the_derivative_of_a_linear_flow_is_an_exponential_as_narrow_as_its_rema
     matrix = turn.over({}, box, box, Fraction(0), Fraction(1, 2))
     for (i, j), exact in {(0, 0): math.cos(0.5), (0, 1): math.sin(0.5), (1, 0): -math.sin(0.5)}.items():
         assert float(matrix[i, j].mid()) == pytest.approx(exact, abs=1e-9) and float(matrix[i, j].rad()) < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_turned_frame_is_a_little_wider_than_the_image_of_the_set(seed: int) -> None:
+    """By SLACK of each radius and SLACK of the largest, so that one who computes it in another way lies inside."""
+    rng = np.random.default_rng(seed)
+    frame = Frame.of([flint.arb(float(m), float(r)) for m, r in zip(rng.normal(size=3), (1, 0.1, 0.001), strict=True)])
+    matrix = rng.normal(size=(3, 3))
+    new, box = turned(frame, [flint.arb(float(v)) for v in rng.normal(size=3)], flint.arb_mat(matrix.tolist()))
+    q = np.array([[float(new.matrix[i, j]) for j in range(3)] for i in range(3)])
+    old = np.array([float(r.rad()) for r in frame.radii])
+    assert np.allclose(q.T @ q, np.eye(3), atol=1e-14)
+    needed = np.abs(np.linalg.inv(q) @ matrix) @ old
+    wider = np.array([float(abs(r).upper()) for r in new.radii]) - needed
+    assert wider == pytest.approx(SLACK * (needed + needed.max()), rel=1e-3)
+    around = np.abs(matrix) @ old
+    assert all(float(b.rad()) <= (around[i] + needed.max()) * (1 + 3 * SLACK) for i, b in enumerate(box))
+    longest = matrix[:, 0] / np.linalg.norm(matrix[:, 0])  # the image of the longest edge keeps its direction
+    assert abs(q[:, 0] @ longest) == pytest.approx(1, abs=1e-12)

@@ -418,3 +418,15 @@ def test_a_sign_is_proved_piece_by_piece_refuted_at_a_time_or_left_open() -> Non
     for value, relation, answer in ((0, ">=0", None), (0, ">0", "fails"), (1, ">0", None), (-1, ">=0", "fails")):
         verdict, pieces = _sign([flint.arb(value)], Fraction(0), span, relation, 3)
         assert (None if verdict is None else verdict.as_stated) == answer and pieces == 1
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(4)])
+def test_a_parameter_that_is_known_up_to_an_error_is_known_to_be_positive(rate: Fraction) -> None:
+    """sqrt(p^2) is p where p is positive, so x' = -p x from 1 has sqrt(p^2) - p x = 0 at the start, and grows."""
+    p = sym("p")
+    slow = System.from_equations({"x": -p * x}, parameters=["p"])
+    run = enclose(slow, {"x": 1}, Fraction(1, 2), {"p": (rate - Fraction(1, 10**6), rate)}, order=8, precision=96)
+    root = graph.sqrt(p * p)
+    assert run.certify(root - p * x).as_stated == "holds"
+    assert run.certify(root - p * x).details["vanishing"] == 1
+    assert run.certify(p * x - root).as_stated == "fails"

@@ -46,6 +46,16 @@ def test_room_for_a_checker() -> None:
     assert wide.contains(x) and wide.rad() > x.rad() + flint.arb(0.003)
 
 
+def test_room_is_on_both_sides_and_of_the_sizes_that_are_said() -> None:
+    """A 32nd of the radius, a 2048th of the widest spread, three times the rest."""
+    x = flint.arb(5, 0.5)
+    for rest, most in ((0, 0), (0.125, 0), (-0.125, 0), (0, 4), (0.25, 8)):
+        wide = widen(x, flint.arb(rest), flint.arb(most))
+        room = 0.5 / 32 + most / 2048 + 3 * abs(rest)
+        assert float(x.lower() - wide.lower()) == pytest.approx(room, rel=1e-6)
+        assert float(wide.upper() - x.upper()) == pytest.approx(room, rel=1e-6)
+
+
 def test_the_range_of_a_polynomial_holds_every_value_and_is_not_much_wider() -> None:
     model = [flint.arb(c) for c in (1, -2, 1)]  # (1 - x)^2
     found = polynomial_range(model, Fraction(0), Fraction(1, 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
@@ -22,6 +23,7 @@ from odesys import (
     graph,
     logistic,
     maps,
+    normalised_descent,
     softmax,
     squared,
     sym,
@@ -99,3 +101,20 @@ def test_only_a_step_has_a_size_whose_name_is_taken() -> None:
     for make in (gradient_flow, gradient_descent):
         with pytest.raises(OdesysError, match="is the name of time"):
             make(lambda X: maps("w", 1, WORDS) @ X[0] * "t", DATA, logistic)
+
+
+def test_a_normalised_step_is_a_plain_one_shortened_by_the_size_of_the_gradient() -> None:
+    """And the normalised flow is the plain one over that size, at any states and for any length of the step."""
+    rng = np.random.default_rng(6)
+    plain, normal = gradient_flow(f, DATA, logistic), normalised_descent(f, DATA, logistic, kind="flow")
+    x = plain.initial_state(
+        weights={"w": rng.normal(size=(1, 3)), **{W: rng.normal(size=(5, 3)) for W in ("W_K", "W_Q")}}
+    )
+    force, unit = plain.system.compile()(0.0, x), normal.system.compile()(0.0, x)
+    size = np.linalg.norm(force) / np.linalg.norm(unit)
+    assert np.allclose(unit * size, force, rtol=1e-12, atol=0)
+    normal_step = normalised_descent(f, DATA, logistic, kind="step").system
+    plain_step = gradient_descent(f, DATA, logistic).system
+    for eta in (0.1, 0.7, 3.0):
+        one = normal_step.compile({"eta": eta})(0.0, x)
+        assert np.allclose(one, plain_step.compile({"eta": eta / size})(0.0, x), rtol=1e-12, atol=1e-12)

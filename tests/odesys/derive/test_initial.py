@@ -80,6 +80,25 @@ def test_values_are_put_in_place() -> None:
     assert at(made, x, "w").tolist() == [[0.1, 0.2]] and at(made, x, "KQ").tolist() == [[1, 2], [3, 4]]
 
 
+def test_a_map_that_is_a_path_of_its_own_has_its_name_in_every_head() -> None:
+    words = Words("a b")
+    heads = [maps("W_O", 1, words, of=name) for name in "pm"]
+    W_K, W_Q = maps("W_K W_Q", M, words)
+
+    def f(X):
+        return sum(W_O @ X @ softmax(X.T @ W_K.T @ W_Q @ X[-1]) for W_O in heads)
+
+    made = gradient_flow(f, Data(words, [("a b", 1)]), squared)
+    both = made.initial_state(omega=1, values={"W_O": [1, 2]})
+    one = made.initial_state(omega=1, values={"W_O.m": [1, 2]})
+    (plus, minus) = (leaf for leaf in made.matrices if len(made.matrices[leaf]) == 1)
+    assert [at(made, both, leaf).tolist() for leaf in (plus, minus)] == [[[1, 2]], [[1, 2]]]
+    assert [at(made, one, leaf).tolist() for leaf in (plus, minus)] == [[[0, 0]], [[1, 2]]]
+    for name in ("W_K", "W_Q"):  # stand in paths of two maps only
+        with pytest.raises(OdesysError, match=f"values has '{name}', which is not a matrix of this flow"):
+            made.initial_state(omega=1, values={name: np.eye(2)})
+
+
 def test_weights_are_multiplied_out() -> None:
     made, rng = flow(), np.random.default_rng(0)
     weights = {"w": rng.normal(size=(1, 2)), "W_K": rng.normal(size=(5, 2)), "W_Q": rng.normal(size=(5, 2))}

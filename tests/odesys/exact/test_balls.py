@@ -15,8 +15,11 @@ from odesys.exact.balls import (
     ball_endpoints,
     ball_evaluate,
     ball_program,
+    coefficient,
     exact_tape,
     series_program,
+    solution_series,
+    state_series,
 )
 from odesys.expr import graph
 from odesys.expr.graph import call, exp, sym
@@ -77,3 +80,31 @@ def test_a_series_is_lost_where_a_divisor_or_a_root_meets_zero() -> None:
 def test_powers_of_a_ball_around_zero(power: int) -> None:
     (ball,) = ball_program([sym("x") ** power], 64)({"x": flint.arb(0, 1)})
     assert ball.is_finite() and ball.contains(1) and ball.contains(0) and float(ball.rad()) < 1.01
+
+
+def test_a_ball_is_a_constant_series() -> None:
+    ball = flint.arb(3, 1)
+    assert coefficient(ball, 0) is ball and all(coefficient(ball, k) == 0 for k in (1, 2, 7))
+    with ball_context(64, 4):
+        series = flint.arb_series([2, 5], prec=3)
+        assert [coefficient(series, k) for k in range(3)] == [2, 5, 0]
+        with pytest.raises(ArithmeticError, match="has 3 coefficients, number 3 is not known"):
+            coefficient(series, 3)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 6])
+def test_solutions_have_their_taylor_coefficients(length: int) -> None:
+    """x' = t x from x(1) = 3 is 3 exp((t^2 - 1)/2), y' = r y + t from y(1) = 0 is e^(t-1) 2 - t - 1 for r = 1."""
+    with ball_context(128, length + 1):
+        field = series_program((sym("t") * X, sym("r") * Y + sym("t")), 128)
+        x, y = solution_series(
+            field, ("x", "y"), {"r": flint.arb(1)}, [flint.arb(3), flint.arb(0)], flint.arb(1), length
+        )
+        t = flint.arb_series([1, 1], prec=length)
+        for found, known in ((x, 3 * ((t * t - 1) / 2).exp()), (y, 2 * (t - 1).exp() - t - 1)):
+            assert len(found) == length
+            for k in range(length):
+                assert found[k].overlaps(coefficient(known, k)) and float(found[k].rad()) < 1e-30
+        table = state_series(("x",), [[1, 2, 3, 4, 5, 6, 7]], flint.arb(9), length)
+        assert [coefficient(table["x"], k) for k in range(length)] == list(range(1, length + 1))
+        assert [coefficient(table["t"], k) for k in range(length)] == [9, 1, 0, 0, 0, 0][:length]

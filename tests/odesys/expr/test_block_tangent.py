@@ -21,6 +21,16 @@ def test_forward_and_reverse_derivatives_agree(name: str) -> None:
     assert float(forward.sum()) == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_what_moves_along_one_leaf_after_the_other_adds_up(name: str) -> None:
+    """A derivative is linear in its direction, also where one of the leaves stands still."""
+    block, leaves, directions = EXPRESSIONS[name], point(), point(8)
+    (both,) = tangent([block], leaves, directions, {})
+    (first,), (second,) = (tangent([block], leaves, {leaf: directions[leaf]}, {}) for leaf in "AB")
+    np.testing.assert_allclose(first + second, both, rtol=1e-12, atol=1e-14)
+    assert both.shape == block.shape and not tangent([block], leaves, {}, {})[0].any()
+
+
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_the_slope_of_a_root(side: str) -> None:
     root = blocks.gram_root(A, blocks.constant(np.array([[num(2)]], dtype=object)), side)

@@ -131,3 +131,38 @@ def test_the_logarithm_of_a_sum_of_exponentials_in_nodes_and_floats() -> None:
                 list(found.ravel()), {f"x{k}": v for k, v in enumerate(array.ravel())}, graph.FLOAT_FUNCTIONS, float
             )
             np.testing.assert_allclose(values, expected.ravel(), rtol=1e-13)
+
+
+def test_zeros_are_left_out_and_absorb_what_they_meet() -> None:
+    zero, row = blocks.zeros((2, 3)), leaf("r", (1, 3))
+    assert blocks.is_zero(zero) and not blocks.is_zero(A)
+    assert blocks.add(A, zero) is A and blocks.add(zero, A, zero) is A
+    for made, shape in (
+        (blocks.add(zero, zero), (2, 3)),
+        (blocks.add(zero, blocks.zeros((1, 3))), (2, 3)),
+        (blocks.multiply(zero, row), (2, 3)),
+        (blocks.multiply(row, zero), (2, 3)),
+        (blocks.matmul(zero, B), (2, 2)),
+        (blocks.matmul(B, zero), (3, 3)),
+    ):
+        assert blocks.is_zero(made) and made.shape == shape
+        assert np.array_equal(value(made, {}), np.zeros(shape))
+    wide = blocks.add(zero, row)  # not the row itself: it is repeated
+    assert wide.shape == (2, 3)
+    np.testing.assert_array_equal(value(wide, {"r": np.array([[1.0, 2.0, 3.0]])}), [[1.0, 2.0, 3.0]] * 2)
+
+
+def test_gates_are_listed_once_with_their_arguments_and_can_be_held() -> None:
+    inner, kink = A @ B, graph.step(sym("z") - 1) * sym("z")
+    once, twice = relu(inner), blocks.apply(kink, inner)
+    found = blocks.gated_arguments([once, twice, once * twice, blocks.apply(CUBE, inner)])
+    assert found == [(inner, sym("z")), (inner, sym("z") - 1)]
+    leaves, rng = point(), np.random.default_rng(1)
+    matrix = leaves["A"] @ leaves["B"]
+    held = {(id(argument), surface): rng.integers(0, 2, (2, 2)).astype(float) for argument, surface in found}
+    first, second = blocks.evaluate([once, twice], leaves, {}, gates=held)
+    np.testing.assert_allclose(first, held[id(inner), found[0][1]] * matrix, rtol=1e-14)
+    np.testing.assert_allclose(second, held[id(inner), found[1][1]] * matrix, rtol=1e-14)
+    first, second = blocks.evaluate([once, twice], leaves, {})
+    np.testing.assert_allclose(first, np.maximum(matrix, 0), rtol=1e-14)
+    np.testing.assert_allclose(second, np.where(matrix > 1, matrix, 0), rtol=1e-14)

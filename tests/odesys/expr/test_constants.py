@@ -59,6 +59,21 @@ def test_large_powers_that_can_be_are_exact() -> None:
 
 def test_the_limits_themselves_are_allowed() -> None:
     assert constants.read_number("1e4000") == 10**4000 and constants.whole_power(Fraction(2), 13288) == 2**13288
-    for refused in (lambda: constants.read_number("1e4001"), lambda: constants.whole_power(Fraction(2), 13289)):
+    assert constants.whole_power(Fraction(1, 2), 13288) == Fraction(1, 2**13288)
+    assert constants.read_number("7" * 4000) == int("7" * 4000)
+    for text in ("1e4001", "7" * 4001):
         with pytest.raises(EquationError, match="4000"):
-            refused()
+            constants.read_number(text)
+    for base in (Fraction(2), Fraction(1, 2), Fraction(-2)):
+        for exponent in (13289, -13289):
+            with pytest.raises(EquationError, match="4000"):
+                constants.whole_power(base, exponent)
+
+
+def test_a_long_text_is_shown_by_its_ends_and_a_short_one_whole() -> None:
+    for length in range(1, 60):
+        text = "".join(chr(97 + k % 26) for k in range(length))
+        short = constants.shown(text, 20)
+        assert (short == text) == (length <= 20)
+        assert text.startswith(short.partition("...")[0]) and text.endswith(short.rpartition("...")[2])
+        assert len(short) <= max(20, len("..."))

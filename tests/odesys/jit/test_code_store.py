@@ -114,6 +114,15 @@ def test_folders_inside_are_for_this_user_alone(folder: Path) -> None:
     assert code_store.cache_folder("measurements") is None
 
 
+def test_a_folder_is_made_with_those_above_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "one" / "two"))
+    made = code_store.cache_folder("three", "four")
+    assert made == tmp_path / "one" / "two" / "three" / "four" and made.is_dir()
+    assert code_store.cache_folder("three", "four") == made and code_store.cache_folder() == tmp_path / "one" / "two"
+    (made / "five").write_text("a file in the place of a folder")
+    assert code_store.cache_folder("three", "four", "five") is None
+
+
 def test_what_was_written_first_makes_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_store, "MOST_BYTES", 5000)
     stores = [code_store.StoredCode(code_store.key(str(k))) for k in range(8)]

@@ -40,6 +40,26 @@ def test_paths_are_read_once_in_one_orientation() -> None:
     assert paths(lambda X: (X[0].T @ Z @ X[1]) + (X[1].T @ Z.T @ X[0])) == {"E'.Z.E"}
 
 
+def test_a_number_and_its_transpose_are_one() -> None:
+    """x' Z y = y' Z' x, whichever of the two is met first, so one may stand for the other."""
+    one = gradient_flow(lambda X: X[0].T @ Z @ X[1] * 2, DATA, logistic).system
+    pairs = [
+        lambda X: (X[0].T @ Z @ X[1]) + (X[1].T @ Z.T @ X[0]),
+        lambda X: (X[1].T @ Z.T @ X[0]) + (X[0].T @ Z @ X[1]),
+        lambda X: (X[1].T @ Z.T @ X[0]) * 2,
+    ]
+    point = np.random.default_rng(2).normal(size=(3, 3))
+    for pair in pairs:
+        other = gradient_flow(pair, DATA, logistic).system
+        found = []
+        for system in (one, other):  # whose states are the entries of Z or of its transpose
+            turned = r"Z^\top" in system.tex["Z_a_b"]
+            rates = np.reshape(system.compile()(0.0, (point.T if turned else point).ravel()), (3, 3))
+            found.append(rates.T if turned else rates)
+        assert found[0][0, 1] != 0
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-14)
+
+
 def test_sums_of_maps_and_residual_streams_are_multiplied_out() -> None:
     B, A = maps("B", 1, M), maps("A", M, WORDS)
     assert paths(lambda X: (w + B @ A) @ X[0]) == {"w.E", "B.A.E"}

@@ -89,3 +89,13 @@ def test_factors_over_a_power_of_the_number() -> None:
     found = interpolate_count("n", {n: member(n) for n in (3, 4, 5, 6)})
     nine = found.substitute({"n": 9})
     assert nine.nodes == member(9).nodes
+
+
+def test_a_root_may_stand_beside_what_is_counted_and_not_over_it() -> None:
+    def systems(make):
+        return {k: System.from_equations({"x": make(k), "y": x}) for k in (4, 5, 6, 7)}
+
+    family = interpolate_count("n", systems(lambda k: graph.sqrt(x + y) * (k * x + y) * k))
+    assert graph.substitute(family.nodes, {n: num(9)})[0] is graph.sqrt(x + y) * (9 * x + y) * 9
+    with pytest.raises(EquationError, match="a root of which changes with n"):
+        interpolate_count("n", systems(lambda k: y * graph.sqrt(k * x + k * y)))

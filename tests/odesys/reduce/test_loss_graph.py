@@ -68,6 +68,11 @@ def test_orders(loss: graph.Node, names: str, known: int) -> None:
         (x * y + z * w, "xyzw", 32),
         ((x + y) ** 2 + z, "xyz", 4),
         (graph.exp(x * y) + graph.exp(z * w), "xyzw", 32),
+        ((3 * x + 6 * y) ** 2 / 9 + (z + 2 * w) ** 2, "xyzw", 8),  # sizes are taken out of powers, whole ones
+        ((3 * x + 6 * y) ** 2 / 3 + (z + 2 * w) ** 2, "xyzw", 4),
+        ((3 * x + 6 * y) ** 3 / 27 + (z + 2 * w) ** 3, "xyzw", 2),
+        (9 / (3 * x + 6 * y) ** 2 + (z + 2 * w) ** -2, "xyzw", 8),
+        (27 / (3 * x + 6 * y) ** 3 + (z + 2 * w) ** -3, "xyzw", 2),
     ],
 )
 def test_more_orders(loss: graph.Node, names: str, known: int) -> None:

@@ -38,3 +38,22 @@ def test_a_wrong_generator_is_refused() -> None:
     assert flow().quotient([SWAP]).system.dimension == 7
     with pytest.raises(OdesysError):
         flow(2).quotient([SWAP])
+
+
+@pytest.mark.parametrize(
+    ("gram", "keeps"),
+    [
+        (None, True),
+        ([[2, 1, 0], [1, 2, 0], [0, 0, 1]], True),
+        ([[2, 1, 1], [1, 2, 1], [1, 1, 3]], True),
+        ([[2, 0, 0], [0, 3, 0], [0, 0, 2]], False),  # other lengths
+        ([[2, 0, 1], [0, 2, 0], [1, 0, 2]], False),  # another angle to the third
+        ([[2, 0, 1], [0, 2, -1], [1, -1, 2]], False),  # the same angle with the other sign
+    ],
+)
+def test_words_are_exchanged_only_with_their_inner_products(gram: list[list[int]] | None, keeps: bool) -> None:
+    words = Words("a b c", gram)
+    v, A = maps("w", 1, words), maps("Z", words, words)
+    data = Data(words, [("a c", 1), ("b c", 1)])
+    made = gradient_flow(lambda X: v @ X @ softmax(X.T @ A @ X[-1]), data, squared)
+    assert is_program_symmetry(made, SWAP) == keeps

@@ -77,3 +77,18 @@ def test_slaving_is_refused_where_it_does_not_hold() -> None:
         gradient_flow(gram.model, gram.data).slaved()
     with pytest.raises(OdesysError, match="two trained maps"):
         gradient_flow(setting.model(2), setting.data(2), train=("w", "W_K")).slaved()
+
+
+def test_a_start_of_large_numbers_that_cancel_is_taken_within_their_rounding() -> None:
+    """(J S)^2 = a^2 - m^2 = omega^4 is a small difference of large squares where training went far."""
+    flow, omega = mixture(2), 0.1
+    state = flow.initial_state(omega)
+    for head in "pm":
+        sizes = np.random.default_rng(4).uniform(500, 1000, len(flow.matrices[f"KQ_{head}"]))
+        for leaf, own in (("KQ", sizes), ("KK", np.hypot(omega**2, sizes)), ("QQ", np.hypot(omega**2, sizes))):
+            for k, size in enumerate(own):
+                state[flow.system.names.index(flow.matrices[f"{leaf}_{head}"][k][k])] = size
+    assert check_start(flow, state) == pytest.approx(omega, rel=1e-3)
+    state[flow.system.names.index(flow.matrices["KK_p"][0][0])] *= 1 + 1e-9
+    with pytest.raises(SlavingError, match="does not satisfy"):
+        check_start(flow, state)

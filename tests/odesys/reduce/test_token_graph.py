@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from odesys import Data, Words, gradient_flow, maps, softmax, squared
@@ -56,3 +58,20 @@ def test_a_state_keeps_the_moves_that_fix_its_values() -> None:
     for Z_now, order in ((uneven, 1), (uneven + uneven.T, 2), (np.ones((4, 4)), 6)):
         start = made.initial_state(values={"w": [1, 1, 1, 2], "Z": Z_now})
         assert sample_moves(made, start, ordered=True, flips=False).order == order
+
+
+def test_the_size_of_the_tokens_does_not_change_their_symmetries() -> None:
+    """Half of every token is another table of samples with the same moves: signs are told from sizes."""
+    samples = [("a d", 1), ("-a d", -1), ("b d", 1), ("-b d", -1), ("c d", 1), ("c d", -1)]
+
+    def scaled(size: Fraction):
+        parts = [([{t[-1]: size if t[0] != "-" else -size} for t in text.split()], label) for text, label in samples]
+        return gradient_flow(lambda X: w @ X @ softmax(X.T @ Z @ X[-1]), Data(WORDS, parts), squared)
+
+    for flips in (False, True):
+        whole = sample_moves(flow(*samples), None, ordered=True, flips=flips)
+        for size in (Fraction(1, 2), Fraction(3), Fraction(5, 4)):
+            made = scaled(size)
+            moves = sample_moves(made, None, ordered=True, flips=flips)
+            assert moves.order == whole.order and moves.negation == whole.negation
+            assert all(is_program_symmetry(made, element) for element, sign in moves.generators if sign == 1)
