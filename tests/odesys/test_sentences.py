@@ -35,6 +35,7 @@ def test_numbers_and_points() -> None:
 def test_witnesses_and_constants() -> None:
     assert say_witness(Witness("it is 2", {"x": 1})) == "it is 2"
     assert say_witness({"a": {"b": [1, 0.12345]}}) == "a = (b = 1, 0.1235)"
+    assert say_witness([Witness("it is 2", {"x": 1}), 3]) == "it is 2, 3"
     assert say_constants({"b": 0.99912345, "C": 1}) == "b = 0.9991, C = 1"
 
 

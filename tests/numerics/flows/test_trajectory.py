@@ -25,6 +25,7 @@ from numerics.flows.trajectory import (
 from numerics.maps.iterate import iterate
 from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
 from odesys.expr.system import System
+from tests.report_pages import Reader
 
 x, v, k = sp.symbols("x v k")
 OSCILLATOR = System.from_equations({x: v, v: -k * x}, parameters=[k], observables={"energy": (v**2 + k * x**2) / 2})
@@ -365,3 +366,24 @@ def test_without_pandas_the_table_says_what_to_install(monkeypatch: pytest.Monke
 def test_an_event_named_after_a_state_is_where_the_state_has_the_level(backend: str) -> None:
     run = integrate(OSCILLATOR, [1, 0], (0, 3), {"k": 4}, events=[StopWhen("half", "x", level=0.5)], backend=backend)
     assert run.stop == "event:half" and run.end_time == pytest.approx(math.pi / 6, abs=1e-8)
+
+
+def test_a_row_is_left_out_only_where_it_is_there_already() -> None:
+    """The first run ends at 1 and recorded another time last, or none at all."""
+    last = integrate(OSCILLATOR, [1, 0], (0, 1), {"k": 4}).end_state
+    second = integrate(OSCILLATOR, last, (1, 2), {"k": 4}, t_eval=[1.0, 1.5])
+    for recorded, kept in (([0.0, 0.5], [0, 0.5, 1, 1.5]), ([], [1, 1.5]), ([0.0, 1.0], [0, 1, 1.5])):
+        first = integrate(OSCILLATOR, [1, 0], (0, 1), {"k": 4}, t_eval=recorded)
+        whole = join_trajectories([first, second])
+        assert whole.times.tolist() == kept and len(whole.states) == len(kept)
+    late = integrate(OSCILLATOR, last, (1, 2), {"k": 4}, t_eval=[1.5])
+    assert join_trajectories([integrate(OSCILLATOR, [1, 0], (0, 1), {"k": 4}, t_eval=[1.0]), late]).times.tolist() == [
+        1,
+        1.5,
+    ]
+
+
+def test_a_run_has_a_card_for_notebooks(run: Trajectory) -> None:
+    card = run._repr_html_()
+    Reader(card)
+    assert f"{run.cost.field_evaluations} evaluations of the field" in card and "0 to 3" in card

@@ -1,6 +1,7 @@
 """iterate: exact powers, what is recorded, when it stops, and gradient descent close to its flow."""
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -137,3 +138,9 @@ def test_bad_input_gets_a_sentence(error: type[OdesysError], text: str, change: 
     with pytest.raises(error, match=text) as caught:
         iterate(**{**good, **change})
     assert "\n" not in str(caught.value)
+
+
+def test_the_seconds_of_a_run_are_those_that_passed() -> None:
+    began = time.perf_counter()
+    cost = iterate(HALVING, [1], 500).cost
+    assert 0 < cost.seconds <= time.perf_counter() - began

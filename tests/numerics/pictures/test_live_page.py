@@ -14,6 +14,7 @@ import sympy as sp
 
 from numerics.flows.integrate import integrate
 from numerics.pictures.live_page import _window, page, system_explorer
+from odesys import analyse
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
 from odesys.expr.system import System
@@ -132,3 +133,18 @@ def test_a_window_holds_the_run_with_room_around_it() -> None:
             assert [low, high] == pytest.approx([-1.6 * size, 1.6 * size], rel=0.02)
     still = _window(System.from_strings({"x": "0*x"}), [3.0], 1.0, {}, nothing)
     assert still == {"x": (2.5, 3.5)}
+
+
+@pytest.mark.parametrize(
+    ("equations", "why"),
+    [
+        ({"x": "y", "y": "-x"}, ""),
+        ({"x": "y", "y": "-x + cos(t)"}, "a phase portrait: the field depends on time"),
+        ({"x": "y", "y": "-x", "z": "-z"}, "a phase portrait: it is drawn for two states, and there are 3"),
+    ],
+)
+def test_there_is_a_phase_portrait_or_a_reason(tmp_path: Path, equations: dict[str, str], why: str) -> None:
+    system = System.from_strings(equations)
+    start = dict.fromkeys(system.names, 1.0)
+    text = page(system, tmp_path / "a.html", start, 3.0, analysis=analyse(system)).read_text(encoding="utf-8")
+    assert ("Phase portrait: streamlines" in text) is not bool(why) and why in text

@@ -114,3 +114,21 @@ def test_only_a_plain_address_is_tried_by_ourselves() -> None:
             on_dask._knock(address)
     with pytest.raises(ValueError, match=r"xyz is no protocol of Dask; use .*tcp"):
         on_dask._knock("xyz://127.0.0.1:1")
+
+
+def test_batches_are_as_long_as_the_points_so_far_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a batch is chosen by is the mean time of all points that are done."""
+    told: list[float] = []
+
+    def noted(left: int, seconds: float, threads: int) -> int:
+        told.append(seconds)
+        assert threads == 2
+        return 3
+
+    monkeypatch.setattr(on_dask, "batch_size", noted)
+    cluster = Cluster(deadly=-1)
+    rows_of(cluster, 120, monkeypatch)
+    known = [seconds for seconds in told if seconds]
+    assert (
+        known and len(known) < len(told) and known == pytest.approx([0.001] * len(known)) and sum(cluster.sent) == 120
+    )

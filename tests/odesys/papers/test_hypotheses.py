@@ -128,3 +128,13 @@ def test_a_numbered_condition_is_enforced_like_any_hypothesis() -> None:
         WIDE.ratio_at({"m": 1})
     with pytest.raises(OdesysError, match="has a margin but no ratio"):
         RATIO.ratio_at({"b": 1, "n": 2})
+
+
+def test_an_inequality_may_be_met_unless_it_is_strict() -> None:
+    equal = {"m": 2, "n": 2}
+    assert (WIDE.holds(equal), WIDER.holds(equal)) == (True, False)
+    for hypothesis, strict, asymptotic in ((WIDE, False, False), (WIDER, True, False)):
+        assert (hypothesis.strict, hypothesis.asymptotic) == (strict, asymptotic)
+    for m, n in ((3, 1), (1, 4), (1, 1)):
+        point = {"m": m, "n": n}
+        assert WIDE.at(point) == WIDE.ratio_at(point) - 1 == m / n - 1

@@ -180,3 +180,23 @@ def test_a_wide_interval_on_the_allowed_side_decides() -> None:
     assert bent.exponent("omega").width > 0.2
     assert bent.order("omega", 1, "O", "zero").as_stated == "holds"
     assert bent.order("omega", 3, "Omega", "zero").as_stated != "holds"
+
+
+def test_certainty_is_refuted_by_one_seed_and_not_before() -> None:
+    """What is printed as certain holds while no seed fails."""
+    always, mostly = (lambda seeds: [True] * len(seeds)), (lambda seeds: [s != 30 for s in seeds])
+    assert with_high_probability("it is right", {}, always, Draw(), printed=1.0).as_stated == "holds"
+    assert with_high_probability("it is right", {}, mostly, Draw(), printed=1.0).as_stated != "holds"
+
+
+def test_the_interval_of_an_exponent_has_it_as_often_as_it_says() -> None:
+    """999 times of 1000, also with few points; an interval a third as long misses it often."""
+    rng, missed, short = np.random.default_rng(5), 0, 0
+    points = tuple({"m": 10.0 ** (k / 4)} for k in range(5))
+    for _ in range(400):
+        found = Measurement("gap", points, [p["m"] ** -0.5 * np.exp(0.1 * rng.normal()) for p in points]).exponent("m")
+        missed += not found.low <= -0.5 <= found.high
+        short += abs(found.value + 0.5) > found.width / 6
+        assert found.high - found.value == pytest.approx(found.value - found.low)
+        assert found.decades == pytest.approx(1.0)
+    assert missed <= 3 and 4 <= short <= 40

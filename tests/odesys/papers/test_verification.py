@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from odesys import terminal
 from odesys.papers.claims import CheckError, ClaimBook, ClaimError, Outcome
 from odesys.papers.hypotheses import Symbol
 from odesys.papers.rule import LATER
@@ -236,3 +237,15 @@ def test_theorems_that_did_not_run_are_named(capsys: pytest.CaptureFixture[str])
     assert "T: not known, level full decides" in capsys.readouterr().out
     show("toy", book, verify(book, [book["L"]], silent), chosen=True)
     assert "level full" not in capsys.readouterr().out
+
+
+def test_sentences_about_the_whole_book_begin_at_the_margin(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "line_width", lambda: 60)
+    book = judged_book(rule=False)
+    book.not_yet = tuple(f"{LATER[0]} {k} of a long list that does not fit into one line" for k in range(4))  # type: ignore[misc]
+    show("judged", book, verify(book, list(book), silent))
+    above = capsys.readouterr().out.split("Do the main theorems stand?")[0].strip().splitlines()
+    assert len(above) > 4 and not any(line.startswith(" ") for line in above)
+    assert all(f"{k} of a long list" in " ".join(above) for k in range(4))

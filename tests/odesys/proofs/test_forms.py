@@ -1,10 +1,14 @@
 """Both sides of a statement are one expression: they are shown as they were written."""
 
+import operator
+import random
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from benchmarks.proofs import broken
-from odesys import equal, sym
+from odesys import equal, graph, num, sym
 from odesys.proofs.forms import LARGEST, Form, written_forms
 from odesys.proofs.theory import theory
 from odesys.stated import recorded
@@ -75,3 +79,58 @@ def test_ways_to_write_a_root(tmp_path: Path) -> None:
         found = made(left, right)
         assert found.by_definition == 0 and "sqrt_positive_square" in found.text
         assert said_of(found.text, tmp_path).ok
+
+
+def evaluated(part, point):
+    """The value of a form at a point."""
+    if not isinstance(part, Form):
+        return graph.evaluate([part], point, {}, Fraction)[0]
+    left = evaluated(part.left, point)
+    if isinstance(part.right, Fraction):
+        assert part.right.denominator == 1
+        return left**part.right.numerator
+    right = evaluated(part.right, point)
+    match part.operation:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+    assert part.operation == "/"
+    return left / right
+
+
+OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_form_has_the_value_of_its_node(seed: int) -> None:
+    """Also where 0 and 1 take part, and powers."""
+    rng = random.Random(seed)
+    point = {"alpha": Fraction(2, 3), "b": Fraction(-5, 7)}
+    with recorded():
+        pool = [ALPHA, sym("b"), ALPHA + 2, num(0), num(1)]
+        for _ in range(12):
+            left, right = rng.choice(pool), rng.choice(pool)
+            if rng.random() < 0.2:
+                made = left ** rng.choice([2, 3]) if left is not num(0) else left
+            else:
+                made = left - right if right is num(0) else rng.choice(OPERATIONS)(left, right)
+            pool.append(made)
+            for form in written_forms(made):
+                assert evaluated(form, point) == evaluated(made, point)
+
+
+def test_what_changes_nothing_is_left_out_of_a_form() -> None:
+    with recorded():
+        shapes = {
+            "1 x": num(1) * (ALPHA + 1),
+            "x / 1": (ALPHA + 2) / num(1),
+            "0 + x": num(0) + (ALPHA + 3),
+            "x - 0": (ALPHA + 4) - num(0),
+        }
+        for name, node in shapes.items():
+            assert [form.operation for form in written_forms(node)] == ["+"], name
+        (turned,) = written_forms(num(0) - (ALPHA + 5))[-1:]
+        assert (turned.operation, turned.left) == ("-", num(0))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from odesys.papers.paper import Formula
+import numpy as np
+import pytest
+
+from odesys.papers.paper import Formula, Simulation
 from odesys.report import html
 from odesys.report.content import Content
 from tests.report_pages import Reader, toy
@@ -68,3 +74,24 @@ def test_sections_are_those_with_something_to_say(toy_content: MakeContent) -> N
 def test_a_paper_has_formulas_of_its_own(toy_content: MakeContent) -> None:
     own = [Formula("output", "f"), Formula("loss", r"\ell(z) = e^{-z}")]
     assert toy_content(replace(toy(), formulas=lambda parameters: own)).formulas == own
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_run_is_kept_as_data_and_drawn_where_it_can_be(toy_content: MakeContent, drawn: bool) -> None:
+    def plot(folder: Path) -> list[Path]:
+        (folder / "x.svg").write_text('<svg viewBox="0 0 100 50"><g id="a"/></svg>')
+        return [folder / "x.svg"]
+
+    def run(parameters: object, progress: object) -> Simulation:
+        found: dict[str, Any] = {"protocol": "run", "parameters": {}, "final": {"x": 2.0}, "events": (), "cost": {}}
+        return Simulation(
+            **found, invariant_drift=None, columns={"t": [0.0, 1.0], "x": [1.0, 2.0]}, plot=plot if drawn else None
+        )
+
+    content = toy_content(toy(protocols={"run": run}))
+    assert content.problems == {} and content.simulation["final"] == {"x": 2.0}
+    assert [file.name for file in content.run_files] == ["x.svg"] * drawn
+    kept = content.folder / "simulate"
+    assert json.loads((kept / "result.json").read_text()) == content.simulation
+    assert (kept / "trajectory.csv").read_text().split() == ["t,x", "0.0,1.0", "1.0,2.0"]
+    assert np.load(kept / "trajectory.npz")["x"].tolist() == [1.0, 2.0]

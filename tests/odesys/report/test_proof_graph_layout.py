@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-import networkx as nx
+from itertools import pairwise
 
-from odesys.report.proof_graph_layout import CHARACTER_WIDTH, NODE_HEIGHT, PAGE_MARGIN, PAGE_WIDTH, layered_layout
+import networkx as nx
+import numpy as np
+import pytest
+
+from odesys.report.proof_graph_layout import (
+    CHARACTER_WIDTH,
+    NODE_GAP,
+    NODE_HEIGHT,
+    PAGE_MARGIN,
+    PAGE_WIDTH,
+    ROW_GAP,
+    Box,
+    layered_layout,
+)
 
 
 def test_graph_layout_has_no_overlaps_and_points_down() -> None:
@@ -56,3 +69,57 @@ def test_a_claim_too_wide_for_the_rest_of_its_line_begins_another() -> None:
     assert all(box.width < wide for box in boxes.values()), "each has room for itself"
     assert len({boxes[name].y for name in names}) == 3
     assert {boxes[name].x for name in names} == {PAGE_WIDTH / 2}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_edges_of_trees_cross(seed: int, turned: bool) -> None:
+    """Roots in one row, all leaves in another, under shuffled names."""
+    rng = np.random.default_rng(seed)
+    names = [f"{k:03}" for k in rng.permutation(150)]
+    rows, edges = [[names.pop() for _ in range(3)]], []
+    for _ in range(3):
+        below = [(parent, names.pop()) for parent in rows[-1] for _ in range(rng.integers(1, 3))]
+        edges += [(b, a) if turned else (a, b) for a, b in below]
+        rows.append([child for _, child in below])
+    curves = layered_layout(nx.DiGraph([edges[k] for k in rng.permutation(len(edges))])).curves()
+    assert len(curves) == len(edges)
+    for x, y, to_x, _ in curves:
+        assert all((x - a) * (to_x - b) >= 0 for a, height, b, _ in curves if height == y), (seed, turned)
+
+
+def test_what_a_line_has_no_room_for_is_spread_evenly_over_the_page() -> None:
+    boxes = layered_layout(nx.DiGraph([(name, "all") for name in ("one", "three", "sixteen")])).boxes
+    row = sorted((boxes[name] for name in ("one", "three", "sixteen")), key=lambda box: box.x)
+    gaps = [b.left - (a.left + a.width) for a, b in pairwise(row)]
+    assert gaps[0] == pytest.approx(gaps[1]) and gaps[0] >= NODE_GAP
+    assert row[0].left + row[-1].left + row[-1].width == pytest.approx(PAGE_WIDTH)
+    assert boxes["sixteen"].width - boxes["one"].width == pytest.approx(4 * CHARACTER_WIDTH)
+
+
+def test_lines_are_filled_and_keep_inside_the_margins() -> None:
+    """In each but the last there is no room for the next claim; claims of a line have a gap between them."""
+    rng, room = np.random.default_rng(3), PAGE_WIDTH - 2 * PAGE_MARGIN
+    for count in range(1, 60):
+        names = [f"{k:02}" + "x" * rng.integers(0, 12) for k in range(count)]
+        boxes = layered_layout(nx.DiGraph([(name, "all") for name in names])).boxes
+        lines: dict[float, list[Box]] = {}
+        for name in names:
+            lines.setdefault(boxes[name].y, []).append(boxes[name])
+        rows = list(lines.values())
+        for k, line in enumerate(rows):
+            gaps = [b.left - a.left - a.width for a, b in pairwise(line)]
+            assert all(0 < gap <= 6 * NODE_GAP + 1e-9 for gap in gaps)
+            assert line[0].left >= PAGE_MARGIN and line[-1].left + line[-1].width <= PAGE_WIDTH - PAGE_MARGIN
+            if gaps and gaps[0] < 6 * NODE_GAP - 1e-9:  # as much to the left and to the right of them
+                assert line[0].left - PAGE_MARGIN == pytest.approx(gaps[0])
+            used = sum(box.width + NODE_GAP for box in line)
+            assert k == len(rows) - 1 or used + rows[k + 1][0].width > room >= used - NODE_GAP
+
+
+def test_a_claim_wider_than_a_page_makes_the_page_wider() -> None:
+    layout = layered_layout(nx.DiGraph([("a" * 200, "b"), ("b", "c")]))
+    box = layout.boxes["a" * 200]
+    assert box.width > PAGE_WIDTH and layout.width == box.left + box.width + PAGE_MARGIN
+    heights = [layout.boxes[name].y for name in ("a" * 200, "b", "c")] + [layout.height + NODE_HEIGHT / 2]
+    assert {b - a for a, b in pairwise(heights)} == {NODE_HEIGHT + ROW_GAP}

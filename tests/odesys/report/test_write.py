@@ -145,3 +145,16 @@ def test_settings_belong_to_one_paper(folder: Path, tmp_path: Path) -> None:
     ):
         result = odesys("report", *words, "--out", tmp_path / "r")
         assert result.exit_code == 2 and sentence in result.stderr and not (tmp_path / "r").exists()
+
+
+def test_an_interrupt_says_what_is_kept_and_where(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write, "gather", interrupted)
+    result = odesys("report", folder / "reported", "--out", tmp_path)
+    sentence = f"what was computed so far is kept in {tmp_path / 'reported'}"
+    assert result.exit_code == 130 and sentence in result.stderr and sentence not in result.stdout
+    assert not (tmp_path / "index.html").exists()

@@ -26,7 +26,7 @@ from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradi
 from odesys.errors import OdesysError
 from odesys.expr import graph
 from odesys.expr.system import System, WrittenEquations
-from odesys.tex.latex import LINE, name_tex, node_latex, system_latex, system_mathml, system_text
+from odesys.tex.latex import LINE, name_tex, next_value, node_latex, rate, system_latex, system_mathml, system_text
 from odesys.tex.writing import fold, width
 from tests import toy_models
 
@@ -502,3 +502,19 @@ def test_one_block_for_math_mode_has_the_same_equations() -> None:
         assert (r"\text{where}\quad &" in block) is ("where" in text)
     with pytest.raises(OdesysError, match="align or aligned"):
         system_latex(oscillator(), environment="gather")
+
+
+@pytest.mark.parametrize(
+    ("tex", "flow", "map_"),
+    [
+        ("x", r"\dot{x}", "x^{+}"),
+        ("x_{12}", r"\dot{x}_{12}", "x_{12}^{+}"),
+        (r"\alpha_1", r"\dot{\alpha}_1", r"\alpha_1^{+}"),
+        ("x^2", r"\dot{x}^2", r"\big(x^2\big)^{+}"),  # two superscripts are an error of TeX
+        ("x_1^{(a)}", r"\dot{x}_1^{(a)}", r"\big(x_1^{(a)}\big)^{+}"),
+        (r"u^\top x", r"\frac{d}{dt}\big(u^\top x\big)", r"\big(u^\top x\big)^{+}"),
+        (r"u\, x", r"\frac{d}{dt}\big(u\, x\big)", r"\big(u\, x\big)^{+}"),  # of both, not of x alone
+    ],
+)
+def test_left_sides_are_of_the_whole_name(tex: str, flow: str, map_: str) -> None:
+    assert (rate(tex), next_value(tex)) == (flow, map_)

@@ -186,3 +186,11 @@ def test_what_is_wide_can_be_broken_and_is_not_put_into_a_fraction_or_an_exponen
 )
 def test_numbers_stand_in_front_of_gates_and_powers(node: Node, words: str, formula: str) -> None:
     assert (plain(node), tex(node)) == (words, formula)
+
+
+def test_what_is_far_too_long_is_wide_and_folded_all_the_same() -> None:
+    """A text of many thousand signs is not measured to the end."""
+    text = BREAK.join(["x"] + ["+ y"] * 3000)
+    assert width(text) > width(text[: len(text) // 2]) > 400 and width(text[:4001]) > 400
+    lines = fold(text, 60.0)
+    assert "".join(line for _, line in lines) == flat(text) and all(width(line) <= 60 for _, line in lines)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from odesys.exact.evidence import enumerate_all, frequency_at_most, identity
 from odesys.expr.graph import ZERO, num, sym
-from odesys.verdicts import Evidence, certified, decided, measured, proved
+from odesys.verdicts import Evidence, Shortfall, certified, decided, measured, proved, untested
 
 
 @given(
@@ -58,3 +58,16 @@ def test_an_exact_check_holds_or_fails_on_the_same_evidence() -> None:
     assert good.witness is None and good.details == {"count": 3}
     bad = decided(False, {"x": 1}, count=3)
     assert (bad.as_stated, bad.evidence, bad.witness, bad.details) == ("fails", Evidence.PROOF, {"x": 1}, {})
+
+
+def test_what_is_not_tested_says_why_and_how_far_away_it_is() -> None:
+    far = {"m is large": Shortfall(0.5, 2.0)}
+    verdict = untested("m must exceed 10^9", far, width=8)
+    assert (verdict.as_stated, verdict.evidence, verdict.residual) == (
+        "untested",
+        Evidence.MEASUREMENT,
+        "m must exceed 10^9",
+    )
+    assert verdict.regime is not None and verdict.details == {"width": 8}
+    assert (verdict.regime.where, verdict.regime.violated) == ("outside", far)
+    assert untested("no path").regime.violated == {}  # type: ignore[union-attr]
