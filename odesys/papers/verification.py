@@ -236,10 +236,13 @@ def summary_line(outcomes: Sequence[Outcome]) -> str:
     causes_found = f" ({_count(counted['causes'], 'cause')})" if counted["causes"] else ""
     ours = sum(o.claim.origin == "ours" for o in outcomes)
     rest = len(outcomes) - counted["claims"] - ours
+    aside = f"{_count(rest, 'definition or condition', 'definitions and conditions')}, {ours} of ours"
+    if not counted["claims"]:
+        return f"No claim of the paper: {aside}."
     return (
         f"{_count(counted['claims'], 'claim')} of the paper: {answers}{causes_found}; "
         f"{strong} by proof or certificate. "
-        f"Not counted: {_count(rest, 'definition or condition', 'definitions and conditions')}, {ours} of ours."
+        f"Not counted: {aside}."
     )
 
 

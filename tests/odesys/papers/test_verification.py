@@ -175,6 +175,8 @@ def test_theorems_come_first_then_causes_then_failures(capsys: pytest.CaptureFix
         )
     ]
     assert places == sorted(places) and "as printed   evidence" not in said
+    show("judged", book, verify(book, [book["Def.1"], book["R.1"]], silent))
+    assert "No claim of the paper: 1 definition or condition, 1 of ours." in capsys.readouterr().out
     show("judged", book, verify(book, list(book), silent), show_all=True)
     assert "as printed" in capsys.readouterr().out
 
