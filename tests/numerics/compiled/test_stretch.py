@@ -8,7 +8,7 @@ import pytest
 from numerics.compiled import stretch
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.stretch import new_log
-from odesys import StopWhen, System
+from odesys import StopWhen, System, integrate
 
 OSCILLATOR = System.from_strings("x' = y; y' = -x")
 
@@ -45,3 +45,18 @@ def test_only_an_event_that_ends_the_run_is_its_event(monkeypatch: pytest.Monkey
         flow = CompiledFlow(OSCILLATOR, [events[0], StopWhen("down", "y", -1, level=level)])
         run = flow.run([0.0, 1.0], (0.0, 20.0))
         assert (run.stop == "event:down") is (event == 1) and ends[-1][1] == event
+
+
+def test_series_follow_three_full_buffers_in_a_row_where_they_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule is asked once, then the run goes on by series."""
+    asked: list[float] = []
+
+    def pays(system: System, rtol: float, left: float, allowed: float) -> bool:
+        asked.append(left)
+        return True
+
+    monkeypatch.setattr(stretch, "BUFFER_STEPS", 8)
+    monkeypatch.setattr(stretch, "series_pay", pays)
+    wave = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 100.0), rtol=1e-12)
+    assert wave.series_from is not None and len(asked) == 1
+    assert np.abs(wave.end_state - [np.cos(100.0), -np.sin(100.0)]).max() < 1e-9

@@ -53,6 +53,17 @@ def test_off_the_surfaces_nothing_is_chosen_and_on_them_the_flow_slides() -> Non
     assert signs == pytest.approx([np.sin(1.0) / 2, 0.9 * np.cos(1.0) + np.sin(1.0) / 2], abs=1e-12)
 
 
+def test_where_switches_pile_up_a_corner_of_two_surfaces_is_reached() -> None:
+    """The second surface is further away than rounding, and nearer than the error of a step."""
+    made, near = surfaces(CORNER), np.array([0.0, 5e-13, 0.0])
+    mode = made.start_mode(1.0, near)
+    piled = made.choose(1.0, near, mode, crossed=(0,), piling=True)
+    assert piled.mode.sliding.tolist() == [0, 1] and piled.zero.all() and piled.width[1] >= 5e-13
+    assert made.choose(1.0, near, mode, crossed=(0,)).mode.sliding.tolist() == [0]
+    far = np.array([0.0, 5e-11, 0.0])
+    assert made.choose(1.0, far, made.start_mode(1.0, far), crossed=(0,), piling=True).mode.sliding.tolist() == [0]
+
+
 def test_the_width_of_zero_is_rounding_and_grows_with_the_state() -> None:
     made = surfaces(oscillating())
     near, far = (made.width(1.0, np.array([s, s]), np.zeros(1), 0.1) for s in (1.0, 1e6))

@@ -155,6 +155,15 @@ def test_rates_have_the_size_of_the_velocity_and_their_rounding_too(backend: str
     assert 0 <= abs(left[0, 0]) < allowed[0, 0] < 1e-9
 
 
+def test_what_may_be_rounding_is_a_share_of_what_is_added_up() -> None:
+    """Of x - 3y along (u, v) the terms are u and -3v, and the move itself is rounded."""
+    watch = Switching(flow(gate(x - 3 * y), 0).compile())
+    for u, v in ((2.0, 5.0), (3e6, 1e6), (1e-4, 0.0)):
+        rates, noise = watch.rates(0.0, np.array([1.0, 1.0]), np.ones(1), np.array([0]), np.array([[u, v]]))
+        assert abs(rates[0, 0]) == pytest.approx(abs(u - 3 * v))
+        assert noise[0, 0] == pytest.approx(1e-11 * (u + 3 * v) + 4e-14 * max(u, v), rel=1e-6)
+
+
 def test_rates_contain_the_explicit_time() -> None:
     watch = Switching(flow(gate(x * t - t**2)).compile())
     rates, _ = watch.rates(3.0, np.array([2.0]), np.ones(1), np.array([0]), np.array([[1.5]]))
