@@ -12,6 +12,7 @@ from tests.coq import needs_coq, said_of
 STATED = {
     ("benign_overfitting", "5.4-time"): ["ln (inside C eta mu w v (time k eta eps mu w L - T_2))", "(mu ^ 2)"],
     ("cooccurrence", "H.1"): ["let t := quantile V M (ln (/ delta)) in", "exp (- exponent V M t) <= delta"],
+    ("cooccurrence", "F.6-root"): ["Variables r_b r_3 r_1 u w1", "(small : 19 / 20 <= u <= 21 / 20)"],
     ("shallow_vit", "G.2"): [
         "least one_set 0 /\\ least two_sets (sqrt (2 / 5))",
         "~ exists r lambda above, lambda < above",
