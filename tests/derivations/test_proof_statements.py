@@ -33,6 +33,7 @@ STATED = {
     ],
     ("two_mixture", "6.1"): ["Theorem printed_weights_are_wrong", "Theorem product_is_printed", "orthonormal d K c v"],
     ("two_mixture", "6.1/exists"): ["exists m w_p W_K_p W_Q_p w_m W_K_m W_Q_m", "Theorem vectors_exist"],
+    ("two_mixture", "D.3"): ["Theorem crossing_at_T_half : 0 < T_half b /\\ T <= T_half b", "Theorem pattern_persists"],
     ("two_mixture", "D.6"): ["Theorem pattern_persists : forall t, T0 < t <= T1"],
     ("two_mixture", "D.8"): ["Theorem margins_at_the_end : forall t, T0 <= t <= T1"],
 }

@@ -165,14 +165,19 @@ def _switching(stages: StageOne, forms: Mapping[str, Node]) -> Verdict:
     return equal(pairs, given=given)
 
 
+def _rates_told(lab: Laboratory) -> dict[str, tuple[tuple[str, ...], Node]]:
+    """The derived rates of n_c and n_v with their gates, at uniform attention, by the names they have in theorems."""
+    equations = lab.reduced("stage1").system.equations
+    rates = zero_scores({n: equations[n] for n in ("n_c", "n_v")})
+    return {f"orbit_{n}": (("n_c", "n_v", "b"), rate) for n, rate in rates.items()}
+
+
 def _by_the_flow(
     lab: Laboratory, stages: StageOne, found: Verdict, theorems: str, told: Mapping[str, Node] | None = None
 ) -> Verdict:
     """The same by theorems on stage 1 from T_0.5 on: rates with their gates at uniform attention, and values at T_0.5."""
-    equations, there = lab.reduced("stage1").system.equations, stages.at_switch()
-    rates = zero_scores({n: equations[n] for n in ("n_c", "n_v")})
-    named = {f"orbit_{n}": (("n_c", "n_v", "b"), rate) for n, rate in rates.items()}
-    named |= {f"start_{n}": (("b",), from_sympy(there[n])) for n in rates}
+    there = stages.at_switch()
+    named = _rates_told(lab) | {f"start_{n}": (("b",), from_sympy(there[n])) for n in ("n_c", "n_v")}
     named |= {n: (("n_c", "n_v", "b"), node) for n, node in (told or {}).items()}
     return found.by_theorems([COQ / "after_the_switch.v", COQ / theorems], named)
 
@@ -306,9 +311,13 @@ def unit_switches_off(lab: Laboratory) -> dict[str, Verdict]:
         f"H_s(X_{{k,-s,-s}}) + b is one expression for both heads and groups; its rate is {before} g before its zero "
         f"and {after} g after it, with g > 0: it crosses and stays below"
     )
+    all_units = {f"unit_{HEAD[s]}_{_short(x)}": node for (s, x), node in _units(lab).items()}
+    falls = _by_the_flow(lab, stages, falls, "pattern_persists.v", all_units)
     time = stages.switch_time()
     closed = (2 * BIAS + sp.exp(2 * BIAS) - 1) / 2
-    known = equal({"T_0.5": (from_sympy(time), from_sympy(closed))}).proving(
+    told = _rates_told(lab) | {"T_half": (("b",), from_sympy(time))}
+    same_time = equal({"T_0.5": (from_sympy(time), from_sympy(closed))})
+    known = same_time.by_theorems(COQ / "before_the_switch.v", told).proving(
         "the crossing is at (2b + e^{2b} - 1)/2, which is positive and finite for every b > 0 and contains no other parameter"
     )
     numbers = {"crossing": str(time), "crossing at b = 1/2": f"{float(time.subs(BIAS, sp.Rational(1, 2))):.4g}"}
