@@ -221,24 +221,27 @@ def time_harmful(lab: Laboratory) -> Verdict:
 )
 def time_with_logarithm(lab: Laboratory) -> Verdict:
     """T_3 put into the bound of Lemma 5.4."""
-    eps, L, C, unit = sp.symbols("eps L C unit", positive=True)
-    inside = sp.cancel(C * unit / (eps * unit * L) * eps)  # over 1/eps
+    eps, L, C, k, eta, mu, w, T = sp.symbols("eps L C k eta mu w T", positive=True)
+    v = sp.Symbol("v", real=True)  # mu' W_V w_O at the end of stage 2
+    term = C * eta * mu**2 * w**2 * T
+    printed = k / (eta * eps * mu**2 * w**2 * L)
+    inside = sp.cancel(term.subs(T, printed) * eps)  # over 1/eps
     point = exact_point(True)
     small, size = float(point["eps"]), log(6 * point["N"] ** 2 * point["M"] ** 2 / point["delta"])
     sentence = (
         f"at epsilon = {say_number(small)} and log(6N^2M^2/delta) = {say_number(size)} (all hypotheses hold) the term of Lemma 5.4 is "
         f"C times {say_number(1 / (small * size))} and 1/epsilon is {say_number(1 / small)}; the quotient goes to zero as the logarithm grows"
     )
-    c = sp.Symbol("c", positive=True)
-    time = sp.Symbol("T_3", positive=True)  # in units of 1/(eta mu^2 |w_O|^2)
-    wrong = decided(sp.limit(inside, L, sp.oo) != 0, Witness(sentence, point)).stating(
-        {"the term is below c/epsilon": (C * time, "<", c / eps)}, at={time: 1 / (eps * (2 * C / c))}
-    )
-    told = {"term": (("C", "T_3"), C * time), "time": (("eps", "L"), 1 / (eps * L))}
+    wrong = decided(sp.limit(inside, L, sp.oo) != 0, Witness(sentence, point))
+    sizes = ("eta", "mu", "w")
+    told = {
+        "inside": (("C", *sizes, "v", "T"), sp.exp(v) + term),
+        "time": (("k", "eta", "eps", "mu", "w", "L"), printed),
+    }
     if wrong.as_stated == FAILS:
         wrong = wrong.by_theorems(COQ / "time_with_logarithm.v", told, alone=True)
-    right = decided(sp.cancel(C * unit / (eps * unit) * eps - C) == 0, {}).proving(
-        "without the logarithm the term is C/epsilon"
+    right = decided(sp.cancel(term.subs(T, printed * L) * eps - C * k) == 0, {}).proving(
+        "without the logarithm the term is C k/epsilon, k the constant of T_3"
     )
     return wrong.correcting(
         r"T_3=\Theta(\eta^{-1}\epsilon^{-1}\|\mu\|_2^{-2}\|w_O\|_2^{-2})",

@@ -169,13 +169,13 @@ LATE = Hypothesis("margins are large", r"\max_ie^{-y_iF_i}\le\tfrac1{10}", lambd
     uses=["Eq.16"],
     insensitive=NUMBERS,
     statement=r"\big|\tfrac ba\big|\le C<1,\quad R^\star=-\tfrac b{2a}+\sqrt{\tfrac{b^2}{4a^2}-\tfrac ca}\in(1,2)\ \text{if}\ \varepsilon\ \text{and}\ \max_ie^{-y_iF_i}\ \text{are small}",
-    reading="Both at most 1/10, which exp(-yF) is later than tau = 40; 1 +- epsilon in b too; -A_c is S_c times a number in [9/10, 1]; C = 2/3.",
+    reading="Both at most 1/10, which exp(-yF) is later than tau = 40, o(1) at most 1/20; b with or without 1 +- epsilon; -A_c/S_c in [9/10, 1]; C = 2/3.",
 )
 def root_interval(lab: Laboratory) -> dict[str, Verdict]:
-    """Q(1) > 0 > Q(2) for Q = a R^2 + b R + c, where a < 0 < c: at the corners of r and of the A_c/S_c."""
+    """Q(1) > 0 > Q(2) for Q = a R^2 + b R + c, where a < 0 < c: at the corners of all 1 +- epsilon, of 1 + o(1) and of the A_c/S_c."""
     s4, p, q, k = sp.symbols("S4 p q k", nonnegative=True)
-    names = ("r", "w1", "w2", "w3", "w4", "S1", "S2", "S3", "S4")
-    r, *w = sp.symbols(names[:5])
+    names = ("r_b", "r_3", "r_1", "u", "w1", "w2", "w3", "w4", "S1", "S2", "S3", "S4")
+    factors, w = sp.symbols(names[:4]), sp.symbols(names[4:8])
     orders = {
         "S_2 is larger": {"S1": s4 + p + q + k, "S2": s4 + p + q, "S3": s4 + q, "S4": s4},
         "S_3 is larger": {"S1": s4 + p + q + k, "S2": s4 + q, "S3": s4 + p + q, "S4": s4},
@@ -183,27 +183,27 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     below: dict[str, Verdict] = {}
     inside: dict[str, Verdict] = {}
     for name, S in orders.items():
-        a, b, c = _quadratic(r, w, [S[name] for name in names[5:]])
+        a, b, c = _quadratic(factors, w, [S[name] for name in names[8:]])
         slack = S["S2"] + S["S3"] + S["S4"] - S["S1"]  # not negative, by the order
         forms = {
             "Q(1)": a + b + c,
-            "-Q(2)": -(4 * a + 2 * b + c) - 3 * NEARLY * slack,
+            "-Q(2)": -(4 * a + 2 * b + c) - 5 * NEARLY * slack,
             "2/3 - b/a": -(2 * a / 3 - b),
             "2/3 + b/a": -(2 * a / 3 + b) - sp.Rational(9, 20) * slack,
         }
         for what, form in forms.items():
-            ends = [(1 - NEARLY, 1 + NEARLY), *[(1 - NEARLY, Fraction(1))] * 4]
-            found = decided(_at_corners(form, (r, *w), ends), {"form": str(form)}, form=str(form))
+            ends = [*[(1 - NEARLY, 1 + NEARLY)] * 3, (1 - NEARLY / 2, 1 + NEARLY / 2), *[(1 - NEARLY, Fraction(1))] * 4]
+            found = decided(_at_corners(form, (*factors, *w), ends), {"form": str(form)}, form=str(form))
             box = [
                 relation
-                for x, (low, high) in zip((r, *w), ends, strict=True)
+                for x, (low, high) in zip((*factors, *w), ends, strict=True)
                 for relation in ((low, "<=", x), (x, "<=", high))
             ]
             found = found.stating({f"{name}, {what}": (0, "<=", form)}, where=box)
             (inside if "Q" in what else below)[f"{name}, {what}"] = found
-    step = "linear in r and in each A_c/S_c, so its corners decide; there it is a sum of nonnegative differences of the order of Definition F.1"
+    step = "linear in each 1 +- epsilon, in 1 + o(1) and in each A_c/S_c, so its corners decide; there it is a sum of nonnegative differences of the order of Definition F.1"
     last = "a < 0 < c, so one root is positive; the quadratic is positive at 1 and negative at 2"
-    told = {x: (names, node) for x, node in zip("abc", _quadratic(r, w, sp.symbols(names[5:])), strict=True)}
+    told = {x: (names, node) for x, node in zip("abc", _quadratic(factors, w, sp.symbols(names[8:])), strict=True)}
     return {
         "b/a": combine_verdicts(below)
         .by_theorems(COQ / "root_interval.v", told, alone=True)
@@ -216,10 +216,13 @@ def root_interval(lab: Laboratory) -> dict[str, Verdict]:
     }
 
 
-def _quadratic(r: sp.Expr, w: Sequence[sp.Expr], S: Sequence[sp.Expr]) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Coefficients of R^2, R and 1, with A_c = -w_c S_c."""
+def _quadratic(
+    factors: Sequence[sp.Expr], w: Sequence[sp.Expr], S: Sequence[sp.Expr]
+) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Coefficients of R^2, R and 1, with A_c = -w_c S_c; factors are 1 +- epsilon of b, of A_3 and A_1 in c, and 1 + o(1) of c."""
+    r_b, r_3, r_1, u = factors
     A = [-weight * size for weight, size in zip(w, S, strict=True)]
-    return A[0] + A[1], A[2] + A[3] - r * A[0], -A[1] - r * A[2] - (1 + r) * A[0]
+    return A[0] + A[1], A[2] + A[3] - r_b * A[0], u * (-A[1] - r_3 * A[2] - (1 + r_1) * A[0])
 
 
 ALIKE = "by F.2 with ratios up to 2 inside a class, so that S^2 <= N sum g^2 <= 9/8 S^2 for a class of N samples"
@@ -258,7 +261,7 @@ def middle_coefficient(lab: Laboratory) -> dict[str, Verdict]:
         "3|A_1| + |A_2| - 2|A_3| - 2|A_4| with 1 = 22 (S_1 + u), u >= 0, has no negative coefficient in the differences of the order",
     )
     names = ("A1", "A2", "A3", "A4")
-    a, b, _ = _quadratic(sp.Integer(1), [-sp.Symbol(name) for name in names], [sp.Integer(1)] * 4)
+    a, b, _ = _quadratic([sp.Integer(1)] * 4, [-sp.Symbol(name) for name in names], [sp.Integer(1)] * 4)
     told = {"a": (names, a), "b": (names, b)}
     last = combine_verdicts(quarter).by_theorems(COQ / "middle_coefficient.v", told, alone=True)
     return {

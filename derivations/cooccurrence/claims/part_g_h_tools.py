@@ -116,15 +116,19 @@ def bernstein(lab: Laboratory) -> dict[str, Verdict]:
         positive=("V", "M", "t"),
     )
     gap = slack - Fraction(4, 3) * m**2 * u**2 - Fraction(5, 3) * m * u * s
+    of_quantile = {
+        "exponent": (("V", "M", "t"), exponent),
+        "quantile": (("V", "M", "u"), graph.substitute([quantile], {s: graph.sqrt(2 * v * u)})[0]),
+    }
     form = r"\le\exp(-\min\{\tfrac{t^2}{4V},\tfrac{3t}{4M}\})"
     return {
         "first tail": first_tail(),
         "second tail": printed.correcting(form, fixed, "the denominator is at most twice its larger term").blaming(
             "constant", "bernstein-constants"
         ),
-        "quantile": identity({"slack": gap}, positive=("M", "u", "s")).proving(
-            "put into the first tail, the exponent exceeds log(1/delta) by positive terms"
-        ),
+        "quantile": identity({"slack": gap}, positive=("M", "u", "s"))
+        .by_theorems(COQ / "quantile_of_tail.v", of_quantile)
+        .proving("put into the first tail, the exponent exceeds log(1/delta) by positive terms"),
     }
 
 

@@ -129,6 +129,20 @@ def vanishing(
     )
 
 
+def sizes_at_start() -> dict[str, tuple[tuple[str, ...], Node]]:
+    """What theorems on o(1) speak of: the logarithm of Lemmas C.7 and C.8, the bound of beta_xi there, and T_2."""
+    n, m_k, delta, sigma_0, sigma_p, s, beta, eta, size = map(
+        sym, ("n", "m_k", "delta", "sigma_0", "sigma_p", "s", "beta", "eta", "size")
+    )
+    logarithm = graph.call("log", 12 * m_k * n / delta)
+    noise = 2 * graph.sqrt(logarithm) * sigma_0 * sigma_p * graph.sqrt(s)
+    return {
+        "logarithm": (("n", "m_k", "delta"), logarithm),
+        "beta_bound": (("n", "m_k", "delta", "sigma_0", "sigma_p", "s"), noise),
+        "T_2": (("n", "beta", "eta", "size"), 50 * graph.sqrt(graph.num(2)) * n * beta / (eta * size)),
+    }
+
+
 UP_TO = "up to constants and logarithms of n, m_k, m_v and 1/delta: o(1) is only a power of n here"
 
 

@@ -12,6 +12,7 @@ from odesys import (
     Verdict,
     Witness,
     always_positive,
+    graph,
     refuted,
     sym,
     undecided,
@@ -37,6 +38,7 @@ from .common_orders import (
     N,
     S,
     settled,
+    sizes_at_start,
     vanishing,
 )
 from .part_c_small_values import large_support
@@ -82,8 +84,13 @@ def _near_start(lab: Laboratory) -> Verdict:
         made_of={"T_2_plus": 1, "eta": 1, "sigma_0": -1, "n": -1, "s": Fraction(1, 3)},
     )
     start, names = sym("sigma_0") * sym("n") / sym("s") ** Fraction(1, 3), ("sigma_0", "n", "s")
-    told = {"least": (names, start), "share": (("T", "eta", *names), sym("T") * sym("eta") / start)}
-    found = (constant_moves(lab) & kept & ratio).by_theorems(COQ / "near_start.v", told)
+    told = sizes_at_start() | {"least": (names, start), "share": (("T", "eta", *names), sym("T") * sym("eta") / start)}
+    later = (
+        sym("C_1") * graph.sqrt(told["logarithm"][1]) * sym("sigma_0") * sym("n") / graph.sqrt(sym("s")) / sym("eta")
+    )
+    told["T_2_plus"] = (("C_1", "n", "m_k", "delta", "sigma_0", "s", "eta"), later)
+    theorems = [COQ / "large_samples.v", COQ / "near_start.v"]
+    found = (constant_moves(lab) & kept & ratio).by_theorems(theorems, told)
     return found.proving(MOVES, "on the event of Lemma C.12")
 
 

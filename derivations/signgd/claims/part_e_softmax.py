@@ -43,6 +43,7 @@ from .common_orders import (
     D,
     N,
     S,
+    sizes_at_start,
     vanishing,
 )
 from .part_d_gradients import constant_moves
@@ -206,13 +207,11 @@ def log_scale(lab: Laboratory) -> Verdict:
 def half_in_stage_two(lab: Laboratory) -> Verdict:
     """Noise is at most beta_xi + T_2 eta sigma_p s = (1 + 50 sqrt2 n) beta_xi."""
     logit = vanishing("m_k n^2 beta_xi^2", M_K * N**2 * BETA_XI**2, made_of={"m_k": 1, "n": 2, "beta_xi": 2})
-    n, beta, eta, size, m = (sym(name) for name in ("n", "beta", "eta", "size", "m"))
-    moved = 50 * graph.sqrt(num(2)) * n
-    told = {
-        "T_2": (("n", "beta", "eta", "size"), moved * beta / (eta * size)),
-        "closeness": (("m", "n", "beta"), m * (1 + moved) ** 2 * beta**2),
-    }
-    found = (constant_moves(lab) & logit).by_theorems(COQ / "half_in_stage_two.v", told)
+    n, beta, m = (sym(name) for name in ("n", "beta", "m"))
+    within = m * (1 + 50 * graph.sqrt(num(2)) * n) ** 2 * beta**2
+    told = sizes_at_start() | {"closeness": (("m", "n", "beta"), within)}
+    theorems = [COQ / "large_samples.v", COQ / "half_in_stage_two.v"]
+    found = (constant_moves(lab) & logit).by_theorems(theorems, told)
     return found.proving(MOVES, NORMS, QUARTER)
 
 

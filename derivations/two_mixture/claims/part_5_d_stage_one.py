@@ -165,6 +165,23 @@ def _switching(stages: StageOne, forms: Mapping[str, Node]) -> Verdict:
     return equal(pairs, given=given)
 
 
+def _rates_told(lab: Laboratory) -> dict[str, tuple[tuple[str, ...], Node]]:
+    """The derived rates of n_c and n_v with their gates, at uniform attention, by the names they have in theorems."""
+    equations = lab.reduced("stage1").system.equations
+    rates = zero_scores({n: equations[n] for n in ("n_c", "n_v")})
+    return {f"orbit_{n}": (("n_c", "n_v", "b"), rate) for n, rate in rates.items()}
+
+
+def _by_the_flow(
+    lab: Laboratory, stages: StageOne, found: Verdict, theorems: str, told: Mapping[str, Node] | None = None
+) -> Verdict:
+    """The same by theorems on stage 1 from T_0.5 on: rates with their gates at uniform attention, and values at T_0.5."""
+    there = stages.at_switch()
+    named = _rates_told(lab) | {f"start_{n}": (("b",), from_sympy(there[n])) for n in ("n_c", "n_v")}
+    named |= {n: (("n_c", "n_v", "b"), node) for n, node in (told or {}).items()}
+    return found.by_theorems([COQ / "after_the_switch.v", COQ / theorems], named)
+
+
 # ---- stage 1.1 -------------------------------------------------------------------------------------------------------
 
 
@@ -294,9 +311,13 @@ def unit_switches_off(lab: Laboratory) -> dict[str, Verdict]:
         f"H_s(X_{{k,-s,-s}}) + b is one expression for both heads and groups; its rate is {before} g before its zero "
         f"and {after} g after it, with g > 0: it crosses and stays below"
     )
+    all_units = {f"unit_{HEAD[s]}_{_short(x)}": node for (s, x), node in _units(lab).items()}
+    falls = _by_the_flow(lab, stages, falls, "pattern_persists.v", all_units)
     time = stages.switch_time()
     closed = (2 * BIAS + sp.exp(2 * BIAS) - 1) / 2
-    known = equal({"T_0.5": (from_sympy(time), from_sympy(closed))}).proving(
+    told = _rates_told(lab) | {"T_half": (("b",), from_sympy(time))}
+    same_time = equal({"T_0.5": (from_sympy(time), from_sympy(closed))})
+    known = same_time.by_theorems(COQ / "before_the_switch.v", told).proving(
         "the crossing is at (2b + e^{2b} - 1)/2, which is positive and finite for every b > 0 and contains no other parameter"
     )
     numbers = {"crossing": str(time), "crossing at b = 1/2": f"{float(time.subs(BIAS, sp.Rational(1, 2))):.4g}"}
@@ -408,6 +429,7 @@ def _stays(stages: StageOne, unit: Node, off: bool) -> bool:
 def pattern_persists(lab: Laboratory) -> dict[str, Verdict]:
     """The sixteen units of both heads: where each is at the switch and at which rate it moves after it."""
     stages, answers = _stages(lab), dict[str, Verdict]()
+    all_units = {f"unit_{HEAD[s]}_{_short(x)}": node for (s, x), node in _units(lab).items()}
     for part, off in (("X_{k,-s,-s} is off", True), ("all other units are on", False)):
         units = {(s, x): node for (s, x), node in _units(lab).items() if _switched(s, x) == off}
         rows = {
@@ -424,6 +446,7 @@ def pattern_persists(lab: Laboratory) -> dict[str, Verdict]:
             step = f"all {len(units)} units by enumeration, H + b: {values}"
             named = {f"H + b of head {s:+d} on {name(*x)}": node for (s, x), node in units.items()}
             moved = _switching(stages, named) & _moving(lab, stages, True, named)
+            moved = _by_the_flow(lab, stages, moved, "pattern_persists.v", all_units)
             answers[part] = moved.adding(units=len(units)).proving(step)
     return answers
 
@@ -451,7 +474,7 @@ def neurons_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
             answers[part] = refuted(Witness(sentence, {"b": "1/2"}))
             continue
         moved = _switching(stages, {neuron: sym(neuron)}) & _moving(lab, stages, True, {neuron: sym(neuron)})
-        answers[part] = moved.proving(
+        answers[part] = _by_the_flow(lab, stages, moved, "neurons_at_the_end.v").proving(
             f"it is {start} at T_0.5 and then grows at {rate} g with g > 0, so it is positive at every T_1 > T_0.5",
             f"g = 1/(1 + e^F) with F + e^F = {form} + e^({form}) + {speed} (T_1 - T_0.5): finite, and a function of b and "
             f"T_1 alone",
@@ -491,7 +514,9 @@ def margins_at_the_end(lab: Laboratory) -> dict[str, Verdict]:
     least = min(shares.values())
     named = {f"y f on {name(*s)}": margins[s] for s in CONSISTENT}
     one_off = equal({f"y f on {name(*s)}": (gated[s], margins[s]) for s in CONSISTENT}, given=off)
-    consistent = (one_off & _switching(stages, named) & _moving(lab, stages, True, named)).proving(
+    moved = one_off & _switching(stages, named) & _moving(lab, stages, True, named)
+    told = {f"margin_{_short(s)}": node for s, node in gated.items()}
+    consistent = _by_the_flow(lab, stages, moved, "margins_at_the_end.v", told).proving(
         f"{ONE_OFF}: y f is at least {least} b at T_0.5 on each of the four and grows at {min(rates.values())} g or more"
     )
     return {

@@ -44,7 +44,8 @@ from .book import COQ, SIGNS, book
 CASES = ((2, 3), (3, 3), (3, 4), (4, 3), (2, 5))
 E = Fraction(2)  # e^C of the cross-check with C = log 2: every softmax weight is then rational
 POSITIVE = ("C", "b")
-WORDS_OF_GROUPS = "words_of_groups.v"  # samples of any length and their softmax rows, as Definition 2.1 has them
+#: samples of any length and their softmax rows, as Definition 2.1 has them, and weights of Eq. (1) for any orthonormal vectors
+OF_WORDS = (COQ / "words_of_groups.v", COQ / "weights_of_words.v")
 
 
 def _head_signs(lab: Laboratory) -> list[int]:
@@ -140,7 +141,7 @@ def repaired(lab: Laboratory) -> Verdict:
     right = solves(REPAIRED, lab, relu=True)
     if right.as_stated == HOLDS:
         right = (right & repaired_margin(_head_signs(lab))).by_theorems(
-            [COQ / WORDS_OF_GROUPS, COQ / "repaired_construction.v"], alone=True
+            [*OF_WORDS, COQ / "repaired_construction.v"], alone=True
         )
     return right.proving(
         "a score depends only on kind, group and sign of two words, so that a sample is given by counts of distractors",
@@ -186,7 +187,7 @@ def construction(lab: Laboratory) -> Verdict:
             {"K": 2, "L": 3},
         )
     if printed.as_stated == FAILS:
-        printed = printed.by_theorems([COQ / WORDS_OF_GROUPS, COQ / "printed_construction.v"], alone=True)
+        printed = printed.by_theorems([*OF_WORDS, COQ / "printed_construction.v"], alone=True)
     return printed.correcting(
         r"W_{K\pm}^\top W_{Q\pm}=\mp2C\sum_kv_kc_k^\top+C\sum_kc_kc_k^\top+C\sum_kv_kv_k^\top,\ w_\pm=\sum_kc_k:\ "
         r"yf=\tfrac{e^C}{e^C+e^{-2C}+L-2}-\tfrac{e^C}{e^C+e^{2C}+L-2}\in(1-Le^{-C},\,1)\ \text{and}\ yf>0,\ \text{with the ReLU and any}\ b>0",

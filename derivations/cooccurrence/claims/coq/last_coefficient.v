@@ -1,9 +1,24 @@
+From Coq Require Import List.
+From Coquelicot Require Import Coquelicot.
+
 (* the share of g that -g' has at the margin u, and how near it is to 1 *)
 Definition weight (u : R) : R := / (1 + exp (- u)).
 Theorem weight_near_one : forall u, 1 - exp (- u) <= weight u <= 1.
 Proof.
   intro u. assert (P := exp_pos (- u)). unfold weight. set (e := exp (- u)) in *.
   assert (I : 0 < / (1 + e)) by (apply Rinv_0_lt_compat; lra). assert (E : (1 + e) * / (1 + e) = 1) by (apply Rinv_r; lra). split; nra.
+Qed.
+
+(* sums over the margins of a class: S of g, and -A of -g' = g w; so w_c = -A_c/S_c is between 1 - d and 1, with d = max exp(-yF) *)
+Definition g (u : R) : R := / (1 + exp u).
+Fixpoint total (f : R -> R) (margins : list R) : R := match margins with nil => 0 | u :: rest => f u + total f rest end.
+Theorem class_near_one : forall margins d, (forall u, In u margins -> exp (- u) <= d) ->
+  (1 - d) * total g margins <= total (fun u => g u * weight u) margins <= total g margins /\ forall u, is_derive g u (- (g u * weight u)).
+Proof.
+  intros margins d H. split.
+  - induction margins as [|u rest E]; simpl; [ lra | ]. assert (W := weight_near_one u). assert (D := H u (or_introl eq_refl)).
+    assert (P : 0 < g u) by (unfold g; assert (Q := exp_pos u); apply Rinv_0_lt_compat; lra). specialize (E (fun x I => H x (or_intror I))). nra.
+  - intro u. assert (P := exp_pos u). unfold g, weight. auto_derive; [ lra | ]. rewrite exp_Ropp. field. split; lra.
 Qed.
 
 (* a and c are the coefficients of the quadratic, -w_c S_c = A_c is the sum of -g w over a class, and r = (S_1 - S_3)/(S_1 - S_2):

@@ -1,28 +1,32 @@
 From Odesys Require Import sequences.
 
-(* a R^2 + b R + c with A_c = - w_c S_c; w_c in [9/10, 1] (exp(-yF) at most 1/10) and r in [9/10, 11/10] (epsilon) *)
+(* a R^2 + b R + c with A_c = - w_c S_c; w_c in [9/10, 1] (exp(-yF) at most 1/10). The printed c has the factors 1 +- epsilon of A_3, 2 +- epsilon of A_1 and
+   1 + o(1), which are r_3, 1 + r_1 and u here; the printed b has none, which is r_b = 1, and by (16) it has 1 +- epsilon, too *)
 Section quadratic.
-Variables r w1 w2 w3 w4 S1 S2 S3 S4 : R.
-Hypotheses (near : 9 / 10 <= r <= 11 / 10) (n1 : 9 / 10 <= w1 <= 1) (n2 : 9 / 10 <= w2 <= 1)
+Variables r_b r_3 r_1 u w1 w2 w3 w4 S1 S2 S3 S4 : R.
+Hypotheses (near_b : 9 / 10 <= r_b <= 11 / 10) (near_3 : 9 / 10 <= r_3 <= 11 / 10) (near_1 : 9 / 10 <= r_1 <= 11 / 10) (small : 19 / 20 <= u <= 21 / 20).
+Hypotheses (n1 : 9 / 10 <= w1 <= 1) (n2 : 9 / 10 <= w2 <= 1)
   (n3 : 9 / 10 <= w3 <= 1) (n4 : 9 / 10 <= w4 <= 1).
 Hypotheses (some : 0 < S1) (last : 0 <= S4) (low2 : S4 <= S2) (low3 : S4 <= S3) (high2 : S2 <= S1) (high3 : S3 <= S1)
   (order : S1 <= S2 + S3 + S4).
-Let A := a r w1 w2 w3 w4 S1 S2 S3 S4.
-Let B := b r w1 w2 w3 w4 S1 S2 S3 S4.
-Let C := c r w1 w2 w3 w4 S1 S2 S3 S4.
+Let A := a r_b r_3 r_1 u w1 w2 w3 w4 S1 S2 S3 S4.
+Let B := b r_b r_3 r_1 u w1 w2 w3 w4 S1 S2 S3 S4.
+Let C := c r_b r_3 r_1 u w1 w2 w3 w4 S1 S2 S3 S4.
 
 Lemma sizes : A < 0 /\ 0 < A + B + C /\ 4 * A + 2 * B + C < 0 /\ 2 / 3 * A <= B <= - (2 / 3) * A.
 Proof.
   assert (P1 : 9 / 10 * S1 <= w1 * S1 <= S1) by (split; nra). assert (P2 : 9 / 10 * S2 <= w2 * S2 <= S2) by (split; nra).
   assert (P3 : 9 / 10 * S3 <= w3 * S3 <= S3) by (split; nra). assert (P4 : 9 / 10 * S4 <= w4 * S4 <= S4) by (split; nra).
-  assert (R1 : 9 / 10 * (w1 * S1) <= r * (w1 * S1) <= 11 / 10 * (w1 * S1)) by (split; apply Rmult_le_compat_r; lra).
-  assert (R3 : 9 / 10 * (w3 * S3) <= r * (w3 * S3) <= 11 / 10 * (w3 * S3)) by (split; apply Rmult_le_compat_r; lra).
   set (p1 := w1 * S1) in *. set (p2 := w2 * S2) in *. set (p3 := w3 * S3) in *. set (p4 := w4 * S4) in *.
-  set (q1 := r * p1) in *. set (q3 := r * p3) in *.
+  assert (B1 : 9 / 10 * p1 <= r_b * p1 <= 11 / 10 * p1) by (split; apply Rmult_le_compat_r; lra).
+  assert (R1 : 9 / 10 * p1 <= r_1 * p1 <= 11 / 10 * p1) by (split; apply Rmult_le_compat_r; lra).
+  assert (R3 : 9 / 10 * p3 <= r_3 * p3 <= 11 / 10 * p3) by (split; apply Rmult_le_compat_r; lra).
+  set (b1 := r_b * p1) in *. set (q1 := r_1 * p1) in *. set (q3 := r_3 * p3) in *. set (whole := p2 + q3 + p1 + q1).
+  assert (U : 19 / 20 * whole <= u * whole <= 21 / 20 * whole) by (split; apply Rmult_le_compat_r; unfold whole; lra).
   replace A with (- p1 - p2) by (unfold A, a, p1, p2; ring).
-  replace B with (- p3 - p4 + q1) by (unfold B, b, q1, p1, p3, p4; ring).
-  replace C with (p2 + q3 + p1 + q1) by (unfold C, c, q1, q3, p1, p2, p3; ring).
-  repeat split; lra.
+  replace B with (- p3 - p4 + b1) by (unfold B, b, b1, p1, p3, p4; ring).
+  replace C with (u * whole) by (unfold C, c, whole, q1, q3, p1, p2, p3; ring).
+  generalize dependent (u * whole). unfold whole. intros C' [U1 U2]. repeat split; lra.
 Qed.
 
 Theorem quotient : Rabs (B / A) <= 2 / 3.

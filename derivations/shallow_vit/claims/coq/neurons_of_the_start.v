@@ -23,3 +23,34 @@ Proof.
   - rewrite total_swap. apply total_equal. intros s S. rewrite total_scaled, (V s S). reflexivity.
   - intros z _. rewrite Rmult_comm, <- total_times. apply total_equal. intros; ring.
 Qed.
+
+(* the premises are not empty: from every start there is a run, with W_K and W_Q trained, for every step size and batches, and matrices have norms *)
+Lemma norm_below_sum : forall r u, norm r u <= total r (fun i => Rabs (u i)).
+Proof.
+  induction r as [|r E]; intro u; [ unfold norm, inner; simpl; rewrite sqrt_0; lra | ]. simpl total. specialize (E u).
+  assert (N := norm_not_negative r u). assert (S := norm_square r u). assert (A := Rabs_pos (u r)).
+  apply Rle_trans with (norm r u + Rabs (u r)); [ | lra ]. unfold norm at 1. rewrite <- (sqrt_pow2 (norm r u + Rabs (u r))) by lra. apply sqrt_le_1_alt.
+  unfold inner. simpl total. fold (inner r u u). rewrite <- S. assert (Q : u r * u r = Rabs (u r) * Rabs (u r)) by (rewrite <- Rabs_mult, Rabs_right; [ reflexivity | apply Rle_ge, Rle_0_sqr ]). nra.
+Qed.
+
+Lemma some_norm : forall r e W, exists b, 0 <= b /\ at_most r e W b.
+Proof.
+  intros r e W. exists (total r (fun i => norm e (W i))). split; [ apply total_not_negative; intros; apply norm_not_negative | ].
+  intro z. eapply Rle_trans; [ apply norm_below_sum | ]. rewrite <- total_times. apply total_at_most. intros i _. apply cauchy_schwarz.
+Qed.
+
+Theorem runs_from_every_start : forall d m_a m_b m (start : weights) (sizes : nat -> nat) (batches : nat -> nat -> sample) h, 0 <= h -> (forall t, batch_admitted d m (sizes t) (batches t)) ->
+  exists w o v k q, w 0%nat = start /\ (0 <= o /\ 0 <= v /\ 0 <= k /\ 0 <= q) /\ trained d m_a m_b m o v k q h w.
+Proof.
+  intros d m_a m_b m start sizes batches h H A. set (slope := fun (_ : weights) (_ : sample) => 1).
+  set (next := fun (t : nat) (u : weights) => {| WO := fun i x => WO u i x + h * force_O d m_a m_b slope (sizes t) (batches t) u i x;
+    WV := fun i x => WV u i x + h * force_V d m_a m_b m slope (sizes t) (batches t) u i x;
+    WK := fun i x => WK u i x + h * force_K d m_a m_b m slope (sizes t) (batches t) u i x;
+    WQ := fun i x => WQ u i x + h * force_Q d m_a m_b m slope (sizes t) (batches t) u i x |}).
+  set (w := fix w (t : nat) : weights := match t with O => start | S p => next p (w p) end).
+  destruct (some_norm m m_a (WO start)) as (o & O0 & O1). destruct (some_norm m_a d (WV start)) as (v & V0 & V1).
+  destruct (some_norm m_b d (WK start)) as (k & K0 & K1). destruct (some_norm m_b d (WQ start)) as (q & Q0 & Q1).
+  exists w, o, v, k, q. split; [ reflexivity | split; [ repeat split; assumption | ] ].
+  exists slope, h, sizes, batches. split; [ intros; unfold slope; lra | split; [ | repeat split; assumption ] ].
+  split; [ exact H | split; [ lra | split; [ exact A | ] ] ]. intros t i x. repeat split; reflexivity.
+Qed.

@@ -42,3 +42,13 @@ Proof.
   - split; [ lia | split; [ apply Permutation_refl | ] ]. intros x I. apply repeat_spec in I. exists true, 1%nat. repeat split; [ exact I | lia | lia ].
   - simpl. rewrite repeat_length. lia.
 Qed.
+
+(* the same of the printed weights, for orthonormal vectors with d entries: W_K'W_Q is the printed matrix by product_is_printed, and w of both heads is the sum of all v_k *)
+Theorem printed_weights_are_wrong : forall d K c v, orthonormal d K c v -> forall k C others X, 0 < C -> drawn K k false others X ->
+  let H s := head_of_weights d (2 * K) (fun a => total K (fun j => v j a)) (rows_K K c v s C) (rows_Q K c v) c v X in sign false * (H 1 - H (- (1))) < 0.
+Proof.
+  intros d K c v N k C others X P D H. assert (G := drawn_of_group K k false others X D).
+  assert (W : forall x, of_group K x -> inner d (fun a => total K (fun j => v j a)) (vector c v x) = by_signals K x).
+  { intros x O. rewrite inner_of_total. apply total_equal. intros j J. apply (along_vectors d K c v N j x J O). }
+  unfold H. rewrite !(head_is_head d K c v N _ C _ (by_signals K) X G W). apply (wrong_for_one_label K k C others X P D).
+Qed.

@@ -47,3 +47,14 @@ Proof.
   - replace (2 * 1 * C * 1) with (2 * C) by ring. replace (2 * - (1) * C * 1) with (- (2 * C)) by ring. assert (F := final _ _ A G). lra.
   - replace (2 * 1 * C * -1) with (- (2 * C)) by ring. replace (2 * - (1) * C * -1) with (2 * C) by ring. assert (F := final _ _ A G). lra.
 Qed.
+
+(* Lemma 6.1 of weights: whatever the orthonormal vectors and b > 0 are, there are w, W_K and W_Q of both heads of Eq. (1) with y f > 0 on every sample *)
+Theorem weights_exist : forall d K c v b, orthonormal d K c v -> 0 < b -> exists m w_p W_K_p W_Q_p w_m W_K_m W_Q_m, forall k y others X, drawn K k y others X ->
+  0 < sign y * (relu (head_of_weights d m w_p W_K_p W_Q_p c v X + b) - relu (head_of_weights d m w_m W_K_m W_Q_m c v X + b)).
+Proof.
+  intros d K c v b N B. set (w := fun a => total K (fun j => c j a)).
+  exists (2 * K)%nat, w, (rows_K K c v (- (1)) 1), (rows_Q K c v), w, (rows_K K c v 1 1), (rows_Q K c v). intros k y others X D. assert (G := drawn_of_group K k y others X D).
+  assert (W : forall x, of_group K x -> inner d w (vector c v x) = by_groups K x).
+  { intros x O. unfold w. rewrite inner_of_total. apply total_equal. intros j J. apply (along_vectors d K c v N j x J O). }
+  rewrite !(head_is_head d K c v N _ 1 _ (by_groups K) X G W). apply (solves_every_mixture K k y 1 b others X Rlt_0_1 B D).
+Qed.
