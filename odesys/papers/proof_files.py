@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OdesysError
-from ..expr.graph import ZERO
+from ..expr.graph import ZERO, as_node
 from ..proofs.checking import (
     WITHOUT_COQ,
     Checked,
@@ -129,8 +129,9 @@ def proof_file(paper: str, claim: Claim, verdict: Verdict) -> ProofFile | None:
 
 def _number_twice(each: Stated) -> bool:
     """Whether it says of a number that it is itself, as 0 = 0, where nothing is known of how a side was made."""
-    one = each.relation == EQUAL and each.left is each.right and each.left.op == "num" and not each.values
-    return one and each.left not in origins and len(written_forms(each.left)) < 2
+    left, right = as_node(each.left), as_node(each.right)
+    one = each.relation == EQUAL and left is right and left.op == "num" and not each.values
+    return one and left not in origins and len(written_forms(left)) < 2
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From claims to files, and what the command says of them."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,17 @@ def test_one_normal_form_on_both_sides_is_no_seal() -> None:
     assert made is not None
     assert made.text
     assert "one normal form" in made.missing[0]
+
+
+@pytest.mark.parametrize("number", [4, Fraction(1, 2), sym("x") - sym("x")])
+def test_a_number_that_is_itself_is_no_statement(number: object) -> None:
+    """Claims may hand over plain numbers, too; a file has the other statements and names this one."""
+    with recorded():
+        alone = proof_file("two_mixture", claim(), proved().stating({"count": (number, "=", number)}))
+        both = {"count": (number, "=", number), "two": (2, "<", 3)}
+        beside = proof_file("two_mixture", claim(), proved().stating(both))
+    assert alone is not None and not alone.text and alone.missing
+    assert beside is not None and beside.statements == 2 and "one expression: count" in beside.text
 
 
 def run(folder: Path, ids: list[str], check: bool = True) -> list[dict]:
