@@ -45,7 +45,7 @@ def whole_power(value: Fraction | float, exponent: int) -> Fraction | float:
 
 def refuse_long_power(value: Fraction, exponent: int | Fraction) -> None:
     """An error for a power that would have too many digits, before it is computed."""
-    bits = max(abs(value.numerator) - 1, value.denominator - 1).bit_length() * abs(exponent)
+    bits = max(abs(value.numerator) - 1, value.denominator - 1).bit_length() * max(exponent, -exponent)
     if bits > MOST_BITS:
         raise EquationError(
             f"{shown(str(value))} to the power {shown(str(exponent))} has more than {MOST_DIGITS} digits as an "
