@@ -105,7 +105,7 @@ def _portrait(system: System, made: Explorer, analysis: Analysis) -> tuple[list[
     try:
         box = _window(system, start, values[made.protocols[0].end.args[0]], parameters, analysis)
         with tempfile.TemporaryDirectory() as folder:
-            file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg")
+            file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg", analysis.integrals)
             what = "Phase portrait: streamlines, nullclines, separatrices of saddles, equilibria"
             return inline([file], "portrait", what, 10**6), ""
     except OdesysError as problem:

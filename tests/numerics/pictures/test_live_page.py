@@ -14,6 +14,7 @@ import sympy as sp
 
 from numerics.flows.integrate import integrate
 from numerics.pictures.live_page import _window, page, system_explorer
+from numerics.pictures.portrait import phase_portrait
 from odesys import analyse
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
@@ -148,3 +149,19 @@ def test_there_is_a_phase_portrait_or_a_reason(tmp_path: Path, equations: dict[s
     start = dict.fromkeys(system.names, 1.0)
     text = page(system, tmp_path / "a.html", start, 3.0, analysis=analyse(system)).read_text(encoding="utf-8")
     assert ("Phase portrait: streamlines" in text) is not bool(why) and why in text
+
+
+def test_the_portrait_marks_with_the_quantities_that_were_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A centre by a conserved quantity was called a linear centre in the picture beside the line that proves it."""
+    given: list[Any] = []
+
+    def portrait(system: System, parameters: Any, box: Any, path: Path, integrals: Any = ()) -> Path:
+        given.extend(integrals)
+        return phase_portrait(system, parameters, box, path, integrals)
+
+    monkeypatch.setattr("numerics.pictures.live_page.phase_portrait", portrait)
+    system = System.from_strings("x' = x - x*y; y' = -y + x*y")
+    page(system, tmp_path / "a.html", [1.0, 2.0], 3.0, analysis=analyse(system))
+    assert len(given) == 1
