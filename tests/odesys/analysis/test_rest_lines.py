@@ -19,7 +19,8 @@ def test_equilibria_in_symbols_have_their_conditions() -> None:
     lines = texts(found, "equilibria")
     assert lines[0] == "(x = 0) is an equilibrium: its linear part is stable exactly where -r > 0"
     assert "(x = sqrt(r)) is an equilibrium where r >= 0: its linear part is stable exactly where 2*r > 0" in lines
-    assert "(0 shown to be stable)" in found.sentence
+    assert "3 equilibria in symbols, where their conditions hold. " in found.sentence
+    assert "1 equilibrium in symbols. " in findings(System.from_strings({"x": "r - x"})).sentence
 
 
 def test_a_point_where_the_field_has_no_value_is_no_equilibrium() -> None:
