@@ -72,6 +72,16 @@ def test_what_was_not_given_is_one_and_the_page_says_so(tmp_path: Path) -> None:
     assert "No values were given for r, x: they are 1 at first." in text
 
 
+def test_what_has_no_slider_no_curve_and_no_formula_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = System.from_strings({f"x{k}": f"-x{k}" for k in range(40)})
+    text = page(large, tmp_path / "a.html", dict.fromkeys(large.names, 1.0)).read_text(encoding="utf-8")
+    assert "12 of the 40 states have a slider for their start; the others keep theirs. 36 of the 40 states" in text
+    assert "too long" not in text
+    monkeypatch.setattr("numerics.pictures.live_page.LARGEST_MATHML", 10)
+    small = page(known_systems.oscillator(), tmp_path / "b.html", [1.0, 0.5]).read_text(encoding="utf-8")
+    assert "The equations are too long for this page" in small and "have a slider" not in small
+
+
 def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="q is no parameter of this system; it has r"):
         page(known_systems.logistic(), tmp_path / "a.html", parameters={"q": 1})
