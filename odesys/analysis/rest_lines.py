@@ -183,4 +183,5 @@ def _family(family: Continuum) -> str:
 
 def _conditions(given: tuple[Any, ...]) -> str:
     signs = {sp.Eq: "=", sp.Ne: "is not"}
-    return " and ".join(f"{c.lhs} {signs[c.func]} {c.rhs}" if c.func in signs else str(c) for c in given)
+    said = (f"{c.lhs} {signs[c.func]} {c.rhs}" if c.func in signs else str(c) for c in given)
+    return " and ".join(dict.fromkeys(said))

@@ -253,6 +253,8 @@ def classify(
         reason = (
             "non-hyperbolic as far as balls can tell: an eigenvalue is not separated from the boundary of stability"
         )
+    if stability == "unstable":
+        reason = "an eigenvalue has a positive real part (map: lies outside the unit circle)"
     answer = Classification(kind, stability, "undecided", linear.eigenvalues, linear.evidence, reason)
     if kind not in ("centre", "degenerate") or integral is None:
         return answer

@@ -76,6 +76,7 @@ def test_families_are_said_with_what_is_fixed_what_is_free_and_where() -> None:
     lines = {
         "x' = relu(x); y' = y": ["of dimension 1: y = 0, x free where x <= 0"],
         "x' = y - x; y' = x - y": ["of dimension 1: x = y, y free"],
+        "x' = -x + abs(y); y' = -y - abs(x)": ["of dimension 1: x = -y, y free where -y >= 0"],  # both gates ask for it
         "x' = x*y; y' = x*z; z' = 0": ["of dimension 1: y = 0, z = 0, x free", "of dimension 2: x = 0, y, z free"],
         "x' = r*x; y' = 0": ["of dimension 1: x = 0, y free where r is not 0", "of dimension 2: x, y free where r = 0"],
         "x' = y*(x^2 + y^2 - 1); y' = -x*(x^2 + y^2 - 1)": ["of dimension 1: x, y on x**2 + y**2 - 1 = 0"],

@@ -78,6 +78,7 @@ def test_what_decides_beyond_the_linear_part_is_said() -> None:
         "x' = y; y' = -x": "a conserved quantity has a strict minimum at the point",
         "x' = -x^3; y' = -y": "by states whose equations contain no other state",
         "x' = y; y' = -x - x^2*y": "first Lyapunov coefficient",
+        "x' = 0*x - x^2; y' = y": "an eigenvalue has a positive real part",
         "x' = -x; y' = -2*y": "",  # hyperbolic
     }
     for equations, why in lines.items():
