@@ -199,6 +199,6 @@ def time_scales(run: Trajectory, points: int = 41) -> TimeScales:
         sizes = np.abs(values)
         found += [(1.0 / float(size), t) for size in sizes if size > 1e-12 * max(1.0, sizes.max())]
     if not found:
-        raise EquationError("nothing moves along this run: all eigenvalues are zero")
+        raise EquationError("all eigenvalues of the Jacobian are zero along this run")
     shortest = min(found)
     return TimeScales(shortest[0], max(found)[0], shortest[1])

@@ -105,7 +105,10 @@ def load_images(path: Path, patch: int, classes: Sequence[str] = ()) -> Images:
     elif path.suffix == ".npz" and path.is_file():
         pixels, labels = _arrays(path)
     else:
-        raise ParameterError(f"{path} is neither a folder of images nor an .npz file")
+        there_is = "is neither a folder of images nor an .npz file" if path.exists() else "is not there"
+        raise ParameterError(
+            f"{path} {there_is}: give a folder with a folder per class, or an .npz of images and labels"
+        )
     there = sorted(set(labels))
     if len(there) < 2:
         raise ParameterError(f"{path} has images of one class, {there[0] if there else 'none'}; two are needed")

@@ -7,6 +7,7 @@ dimension of the space in which the two meet, so that :math:`W^\top W \to \omega
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -92,7 +93,21 @@ def program_network(
         for each in _called(flow, name, "values"):
             expr = naming.letters[each]
             weights[each] = _given(each, value, weights[each].shape, (expr.rows, expr.columns), words)
-    return ProgramNetwork(flow, words, weights, parameters or {})
+    net = ProgramNetwork(flow, words, weights, parameters or {})
+    if omega is not None and _rests(net):  # all axes are listed, so that no map meets its own transpose
+        warnings.warn(
+            "all weights start at zero, where the gradient is zero: omega is the size of maps that meet their own "
+            "transpose in a path, and this program has none; give standard deviations as "
+            f"scales={{'{next(iter(flow.program.maps))}': ...}}",
+            stacklevel=3,
+        )
+    return net
+
+
+def _rests(net: ProgramNetwork) -> bool:
+    """Whether all weights are zero, and so are their gradients."""
+    still = not any(weights.any() for weights in net.weights.values())
+    return still and not any(slopes.any() for slopes in net.gradients().values())
 
 
 def program_networks(flow: Flow, seeds: Iterable[int | np.random.Generator], **options: Any) -> ProgramNetwork:

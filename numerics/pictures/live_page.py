@@ -28,6 +28,7 @@ from .plotting import new_figure, save_figure
 from .portrait import phase_portrait
 
 CURVES = 6  # in one picture
+PANELS = 6  # pictures of states
 STARTS = 12  # states whose start can be moved
 LARGEST_MATHML = 200_000  # characters of the equations on a page
 FAR = 20.0  # times the size of what is seen: equilibria and runs beyond that do not set the window of a portrait
@@ -89,7 +90,10 @@ def page(
         pictures, why = _portrait(flow, made, analysis)
         pictures += _dependencies(flow)
         analysis = replace(analysis, notes=(*analysis.notes, why)) if why else analysis
-    text = explorer_page(made, static, equations if len(equations) <= LARGEST_MATHML else "", analysis, pictures)
+    if len(equations) > LARGEST_MATHML:
+        equations, said = "", "The equations are too long for this page; system.latex() writes them."
+        made = replace(made, note=f"{made.note} {said}".lstrip())
+    text = explorer_page(made, static, equations, analysis, pictures)
     return write_text(Path(path), text)
 
 
@@ -105,7 +109,7 @@ def _portrait(system: System, made: Explorer, analysis: Analysis) -> tuple[list[
     try:
         box = _window(system, start, values[made.protocols[0].end.args[0]], parameters, analysis)
         with tempfile.TemporaryDirectory() as folder:
-            file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg")
+            file = phase_portrait(system, parameters, box, Path(folder) / "portrait.svg", analysis.integrals)
             what = "Phase portrait: streamlines, nullclines, separatrices of saddles, equilibria"
             return inline([file], "portrait", what, 10**6), ""
     except OdesysError as problem:
@@ -171,8 +175,13 @@ def system_explorer(
     begin = {name: graph.sym(moved[name]) if name in moved else graph.num(value) for name, value in starts.items()}
     protocol = LiveProtocol("run", "run", (LiveStage("", system),), begin, graph.sym(end), panels or _panels(system))
     unsaid = [name for name in (*values, *starts) if name not in given and name not in first]
-    note = f"No values were given for {', '.join(unsaid)}: they are {UNSAID:g} at first." if unsaid else ""
-    return Explorer(title, tuple(sliders), (protocol,), home="values at first", note=note)
+    notes = [f"No values were given for {', '.join(unsaid)}: they are {UNSAID:g} at first."] if unsaid else []
+    size = system.dimension
+    if size > STARTS:
+        notes.append(f"{STARTS} of the {size} states have a slider for their start; the others keep theirs.")
+    if size > PANELS * CURVES and not panels:
+        notes.append(f"{PANELS * CURVES} of the {size} states are drawn.")
+    return Explorer(title, tuple(sliders), (protocol,), home="values at first", note=" ".join(notes))
 
 
 def _named(system: System, start: Mapping[str, float] | Sequence[float] | None) -> dict[str, float]:
@@ -208,7 +217,7 @@ def _panels(system: System) -> list[Panel]:
         ("observables", {name: node for name, node in system.observables.items() if name != "loss"}),
     ):
         names = list(nodes)
-        parts = [names[k : k + CURVES] for k in range(0, min(len(names), 6 * CURVES), CURVES)]
+        parts = [names[k : k + CURVES] for k in range(0, min(len(names), PANELS * CURVES), CURVES)]
         found += [Panel(title, {name: nodes[name] for name in part}) for part in parts]
     return found
 

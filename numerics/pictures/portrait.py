@@ -1,7 +1,7 @@
 """Phase portrait of a planar flow: streamlines, all nullclines, separatrices, and equilibria marked by their type.
 
 Drawn without a display (Agg) and written whole or not at all. The picture is a measurement; what an equilibrium is
-called comes from `odesys.analysis.stability.classify`.
+called comes from `odesys.analysis.rest_types.type_at_rest`, as in the lines of `analyse`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 import sympy as sp
 
 from odesys.analysis.equilibria import equilibria
-from odesys.analysis.stability import classify
-from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
+from odesys.analysis.rest_types import type_at_rest
+from odesys.errors import EquationError, OutputError, ParameterError
 from odesys.expr import graph
 from odesys.expr.system import TIME, System
 from odesys.files import prepare_file, write_bytes
@@ -107,23 +107,17 @@ def marked_equilibria(
     Type is that of the full flow where it is known; a linear centre that is not settled is called ``linear centre``.
     """
     exact = {name: sp.Rational(str(v)) if isinstance(v, float) else v for name, v in parameters.items()}
+    quantities = [graph.as_node(one) for one in integrals]
     found = []
     for equilibrium in equilibria(system, exact, box=dict(ranges)):
         place = [float(equilibrium.point[name]) for name in system.names]
         if not all(low <= x <= high for x, (low, high) in zip(place, ranges.values(), strict=True)):
             continue
-        kind, stability = "kink", "undecided"
-        try:
-            for integral in [*integrals, None]:
-                result = classify(system, equilibrium, integral, exact)
-                kind, stability = result.nonlinear_type, result.stability
-                if kind != "undecided":
-                    break
-            if kind == "undecided":
-                kind = "linear centre" if result.linear_type == "centre" else result.linear_type
-        except OdesysError:
-            pass  # on a switching surface there is no linear part
-        found.append((place[0], place[1], kind, stability))
+        said = type_at_rest(system, equilibrium, exact, quantities)
+        kind = said.nonlinear_type
+        if kind == "undecided":
+            kind = "linear centre" if said.linear_type == "centre" else said.linear_type
+        found.append((place[0], place[1], kind, said.stability))
     return found
 
 

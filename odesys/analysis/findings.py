@@ -58,6 +58,8 @@ class Analysis:
         How many conserved quantities and symmetries there are.
     notes : tuple[str, ...], optional
         What was left out of a file.
+    integrals : tuple[Node, ...], optional
+        The conserved quantities.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Analysis:
     types: tuple[Classification, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    integrals: tuple[Node, ...] = ()
 
     @property
     def open_questions(self) -> tuple[Finding, ...]:
@@ -90,17 +93,29 @@ class Analysis:
             order = self.counts["symmetries"]
             parts.append(f"{order} signed permutations" if order > 1 else "no symmetry by signed permutations")
         if self.rests is not None:
+            parts += self._rest_words(self.rests)
+        left = len(self.open_questions)
+        outside = self.rests is not None and bool(self.rests.where)
+        rest = "Equilibria outside were not searched. " if outside else ""
+        nothing = "Nothing else is left open." if outside else "Nothing is left open."
+        rest += f"{_count(left, 'question is', 'questions are')} left open." if left else nothing
+        return f"{_count(n, 'state', 'states')}: {', '.join(parts)}. {rest}"
+
+    def _rest_words(self, rests: Equilibria) -> Iterator[str]:
+        """How many equilibria there are, where, and how many of them are stable."""
+        inside = f" with {rests.where}" if rests.where else ""
+        if len(rests) or rests.complete:
             stable = sum(t.stability in ("stable", "asymptotically stable") for t in self.types)
             shown = "shown to be stable" if any(t.stability == "undecided" for t in self.types) else "stable"
-            said = f" ({stable} {shown})" if len(self.rests) else ""
-            least = "" if self.rests.complete else "at least "
-            number = least + _count(len(self.rests), "equilibrium", "equilibria") + said
-            parts.append(number if len(self.rests) or not least else "no isolated equilibrium found")
-            if self.rests.families:
-                parts.append(_count(len(self.rests.families), "family of equilibria", "families of equilibria"))
-        left = len(self.open_questions)
-        rest = "Nothing is left open." if not left else f"{_count(left, 'question is', 'questions are')} left open."
-        return f"{_count(n, 'state', 'states')}: {', '.join(parts)}. {rest}"
+            said = f" ({stable} {shown})" if len(rests) else ""
+            if not all(e.enclosure for e in rests):  # how many there are, and which are stable, is up to parameters
+                said = " in symbols, where their conditions hold" if any(e.condition for e in rests) else " in symbols"
+            least, alone = "" if rests.complete else "at least ", "isolated " if rests.families else ""
+            yield f"{least}{_count(len(rests), f'{alone}equilibrium', f'{alone}equilibria')}{inside}{said}"
+        else:
+            yield f"no isolated equilibrium found{inside}"
+        if rests.families:
+            yield _count(len(rests.families), "family of equilibria", "families of equilibria")
 
     def _conserved_words(self) -> str:
         """How many conserved quantities there are, with the degree up to which they were searched."""
@@ -190,7 +205,7 @@ def analyse(
         rests, types, more = rest_lines(system, values, box, seed, integrals)
     except ZeroDivisionError as problem:
         raise EquationError(where_undefined(system) or f"the equations can not be analysed: {problem}") from problem
-    return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes)
+    return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes, tuple(integrals))
 
 
 def _by_name(given: Mapping[Any, Any] | None, known: Sequence[str], what: str) -> dict[str, Any]:

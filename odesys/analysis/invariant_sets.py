@@ -110,12 +110,18 @@ def _is_smooth_in(system: System, name: str) -> bool:
 
 
 def _not_negative(node: Node, signed: set[str]) -> bool:
-    """True if an expression is a sum of products of numbers, names and exponentials that are not negative."""
+    """True if an expression is a sum of products of numbers, names, exponentials and such sums, none negative."""
+    if node.op in ("sym", "exp"):
+        return node.op == "exp" or node.args[0] in signed
     try:
         terms = sparse_terms(node)
     except TooManyTerms:
         return False
-    return all(
-        c > 0 and all((atom.op == "sym" and atom.args[0] in signed) or atom.op == "exp" for atom, _ in monomial)
-        for monomial, c in terms.items()
-    )
+    atoms = {atom for monomial in terms for atom, _ in monomial}
+    known = all(atom.op in ("sym", "exp", "add") and _not_negative(atom, signed) for atom in atoms)
+    return known and all(c > 0 for c in terms.values())
+
+
+def never_zero(node: Node) -> bool:
+    """True if an expression is seen to be positive for all values of its names: 1 + x^2, or 1 + exp(x)."""
+    return node.op == "exp" or (node.op == "add" and (_is_definite(node) or _not_negative(node, set())))

@@ -10,6 +10,7 @@ The rates, the form F and the crossing times of linear surfaces are read off the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,8 @@ from ..errors import EquationError
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy
+
+LARGE = 50.0  # a form F with e^F so large that F is lost beside it
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,15 @@ class LogisticDrive:
         return sp.expand(self.form_at(start) - first * sp.Rational(self.speed / slope))
 
     def states_at(self, start: Mapping[str, float], time: float) -> dict[str, float]:
-        """Numerical states after `time`, safe against overflow."""
+        """Numerical states after `time`, with all digits also where e^F is far larger than F, or beyond floats."""
         first = float(self.form_at(start))
-        zeta = first + float(sp.exp(first)) + float(self.speed) * time
-        form = zeta - float(wrightomega(zeta).real)
-        moved = form - first
+        way = float(self.speed) * time
+        if first > LARGE:  # F is nothing beside e^F
+            moved = math.log1p(way * math.exp(-first))
+        else:
+            zeta = first + math.exp(first) + way
+            power = float(wrightomega(zeta).real)  # e^F, as F + e^F is zeta
+            moved = (math.log(power) if zeta > 1 else zeta - power) - first
         return {name: float(start[name]) + float(rate / self.speed) * moved for name, rate in self.rates.items()}
 
 

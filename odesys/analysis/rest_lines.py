@@ -14,7 +14,7 @@ from ..expr.graph import Node
 from ..expr.system import TIME, System
 from .equilibria import Continuum, Equilibria, Equilibrium
 from .finding import Finding
-from .invariant_sets import ENTIRE
+from .invariant_sets import ENTIRE, never_zero
 from .rest_types import type_at_rest
 from .stability import Classification, stability_conditions
 
@@ -37,7 +37,8 @@ def rest_lines(
         found = system.equilibria(values, box, seed)
     except OdesysError as problem:
         return None, (), [Finding("equilibria", "Equilibria were not searched", "undecided", str(problem))]
-    where, valued = _where(found), "" if _has_value_everywhere(system) else ", where the field has a value"
+    where = f"with {found.where}" if found.where else "anywhere"
+    valued = "" if _has_value_everywhere(system) else ", where the field has a value"
     lines, types = [], []
     for number, point in enumerate(found):
         kind = type_at_rest(system, point, values, integrals)
@@ -53,9 +54,10 @@ def rest_lines(
         if undecided and _in_symbols(point) and system.kind == "flow":
             lines.append(_stable_where(system, point, values, text))
             continue
-        lines.append(
-            Finding("equilibria", text, "undecided" if undecided else evidence, kind.reason if undecided else "")
-        )
+        why = (
+            "" if kind.linear_type == kind.nonlinear_type != "centre" else kind.reason
+        )  # hyperbolic: its linear part says it
+        lines.append(Finding("equilibria", text, "undecided" if undecided else evidence, why))
     if len(found) > MOST_LISTED:
         resting = sum(t.stability in ("stable", "asymptotically stable") for t in types[MOST_LISTED:])
         text = f"{len(found) - MOST_LISTED} more equilibria are not listed here, {resting} of them stable"
@@ -110,7 +112,7 @@ def _has_value_everywhere(system: System) -> bool:
     states = set(system.names)
     for node in graph.topological(system.nodes):
         if node.op == "mul":
-            if any(e < 0 and base.op != "exp" and graph.symbols([base]) & states for base, e in node.args):
+            if any(e < 0 and not never_zero(base) and graph.symbols([base]) & states for base, e in node.args):
                 return False
         elif node.op not in ("num", "sym", "add", "step") and node.op not in ENTIRE and graph.symbols([node]) & states:
             return False
@@ -135,17 +137,12 @@ def _stable_where(system: System, point: Equilibrium, values: Mapping[str, Any],
 
 
 def _type_words(kind: Classification) -> str:
-    """The type of the flow, with that of its linear part where they differ."""
+    """The type of the flow, with that of its linear part where they differ, or where it is all that is known."""
+    if kind.nonlinear_type == "undecided" and kind.linear_type == "centre":  # nonlinear terms may make it a focus
+        return "its linear part is a centre"
     if kind.nonlinear_type in ("undecided", kind.linear_type):
         return kind.linear_type
     return f"{kind.nonlinear_type} whose linear part is a {kind.linear_type}"
-
-
-def _where(found: Equilibria) -> str:
-    bounded = {name: ends for name, ends in found.box.items() if all(abs(float(e)) != float("inf") for e in ends)}
-    if not bounded:
-        return "anywhere"
-    return "with " + ", ".join(f"{name} in [{float(a):g}, {float(b):g}]" for name, (a, b) in bounded.items())
 
 
 def _point(point: Equilibrium) -> str:
@@ -186,4 +183,5 @@ def _family(family: Continuum) -> str:
 
 def _conditions(given: tuple[Any, ...]) -> str:
     signs = {sp.Eq: "=", sp.Ne: "is not"}
-    return " and ".join(f"{c.lhs} {signs[c.func]} {c.rhs}" if c.func in signs else str(c) for c in given)
+    said = (f"{c.lhs} {signs[c.func]} {c.rhs}" if c.func in signs else str(c) for c in given)
+    return " and ".join(dict.fromkeys(said))

@@ -107,6 +107,15 @@ class Equilibria(Sequence[Equilibrium]):
         """Whether nothing is left open in the box."""
         return not self.undecided
 
+    @property
+    def where(self) -> str:
+        """Where was searched: the ranges of states that have one, or an empty text for the whole space."""
+        ranges: dict[str, list[str]] = {}
+        for name, (low, high) in self.box.items():
+            if math.isfinite(low) or math.isfinite(high):
+                ranges.setdefault(f"[{float(low):g}, {float(high):g}]", []).append(name)
+        return ", ".join(f"{', '.join(names)} in {ends}" for ends, names in ranges.items())
+
     def __getitem__(self, index: Any) -> Any:
         return self.points[index]
 
@@ -117,13 +126,8 @@ class Equilibria(Sequence[Equilibrium]):
         return iter(self.points)
 
     def __str__(self) -> str:
-        where = ", ".join(
-            f"{name} in [{float(low):g}, {float(high):g}]"
-            for name, (low, high) in self.box.items()
-            if math.isfinite(low)
-        )
         count = f"{len(self.points)} isolated equilibri{'um' if len(self.points) == 1 else 'a'}"
-        parts = [f"{count} {'with ' + where if where else 'on the whole space'}"]
+        parts = [f"{count} {'with ' + self.where if self.where else 'on the whole space'}"]
         parts += [f"a family of dimension {f.dimension} in {', '.join(f.free)}" for f in self.families]
         parts += [f"undecided: {u.reason}" for u in self.undecided] or ["complete"]
         return "; ".join(parts)

@@ -246,18 +246,20 @@ def classify(
         return Classification(kind, stability, kind, linear.eigenvalues, linear.evidence, "hyperbolic: Hartman-Grobman")
     reason = {
         "not hyperbolic": "some eigenvalues are on the imaginary axis (map: unit circle), which decides nothing",
-        "centre": "eigenvalues on the imaginary axis (map: unit circle) decide nothing; supply a first integral",
+        "centre": "eigenvalues on the imaginary axis (map: unit circle) decide nothing; a first integral may",
         "degenerate": "an eigenvalue is zero or repeated on the boundary of stability, which decides nothing",
     }.get(kind, "the sign of a real part is not decided; give numbers or assumptions")
     if linear.enclosures:
         reason = (
             "non-hyperbolic as far as balls can tell: an eigenvalue is not separated from the boundary of stability"
         )
+    if stability == "unstable":
+        reason = "an eigenvalue has a positive real part (map: lies outside the unit circle)"
     answer = Classification(kind, stability, "undecided", linear.eigenvalues, linear.evidence, reason)
-    if kind not in ("centre", "degenerate") or integral is None or system.kind == "map":
+    if kind not in ("centre", "degenerate") or integral is None:
         return answer
     conserved, reason = _definite_integral(system, place, integral, parameters or {})
-    closed = conserved and kind == "centre" and system.dimension == 2
+    closed = conserved and kind == "centre" and system.dimension == 2 and system.kind == "flow"
     return replace(
         answer,
         stability="stable" if conserved else stability,
@@ -435,13 +437,13 @@ def _definite_integral(
     inserted = graph.substitute([node], {graph.sym(name): graph.as_node(value) for name, value in numbers.items()})[0]
     answer = check_integral(bound, inserted).answer
     if answer != "zero":
-        return False, f"the quantity supplied is not proved to be conserved (zero test: {answer})"
+        return False, f"the quantity is not proved to be conserved (zero test: {answer})"
     symbols = [graph.sym(name) for name in system.names]
     slopes = graph.gradient(node, symbols)
     rows = graph.jacobian(slopes, symbols)
     values = checked_values(system, place, parameters)
     if not all(_is_zero(value) for value in values_at(slopes, values)):
-        return False, "the quantity supplied is conserved but has no extremum at the point: its gradient is not zero"
+        return False, "the quantity is conserved but has no extremum at the point: its gradient is not zero"
     size = range(system.dimension)
     flat = values_at([rows[i].get(j, graph.ZERO) for i in size for j in size], values)
     hessian = sp.Matrix(system.dimension, system.dimension, flat)
@@ -451,7 +453,7 @@ def _definite_integral(
         return True, f"a conserved quantity has a strict {sense} at the point (definite Hessian): orbits stay near"
     if _even_powers(inserted, system.names, values):
         return True, "a conserved quantity is a sum of even powers around the point, all of one sign: orbits stay near"
-    return False, "the quantity supplied is conserved, but its Hessian is not shown to be definite at the point"
+    return False, "the quantity is conserved, but its Hessian is not shown to be definite at the point"
 
 
 def _even_powers(node: graph.Node, names: tuple[str, ...], values: Mapping[str, Any]) -> bool:

@@ -57,7 +57,10 @@ def _box(texts: Sequence[str], system: System) -> dict[str, tuple[Fraction, Frac
         low, colon, high = ends.partition(":")
         if not equal or not colon or plain_name(name) not in system.names:
             raise ParameterError(f"{text!r} is no range of a state; write --box {system.names[0]}=-5:5")
-        found[plain_name(name)] = (_number(name, low), _number(name, high))
+        least, most = _number(name, low), _number(name, high)
+        if least > most:
+            raise ParameterError(f"the range {text} is empty; write --box {name}={high}:{low}")
+        found[plain_name(name)] = (least, most)
     return found or None
 
 

@@ -157,7 +157,7 @@ class Expr:
         try:
             chosen = tuple(range(size))[item]
         except IndexError:
-            raise ModelError(f"{self} has {size} columns, so there is no column {item}") from None
+            raise ModelError(f"{self} has {size} column{'s' * (size != 1)}, so there is no column {item}") from None
         except TypeError:
             raise ModelError(f"{self}[{item!r}]: a column is chosen by a whole number or a slice") from None
         places = (chosen,) if isinstance(chosen, int) else chosen

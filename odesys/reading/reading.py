@@ -63,6 +63,8 @@ def read_system(path: str | Path) -> Reading:
         raise EquationError(f"{file.name} has no ending that can be read; known are {', '.join(sorted(readers))}")
     try:
         text = files.read_text(file)
+    except FileNotFoundError:
+        raise EquationError(f"there is no file {file}") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise EquationError(f"{file} can not be read: {problem}") from None
     return readers[file.suffix.lower()](text)

@@ -37,5 +37,6 @@ def proof_graph(book: ClaimBook, entries: Mapping[str, ClaimEntry]) -> ProofGrap
     if main:
         below = nx.ancestors(graph, main)
         bad = sum(entries[id].word == "fails" for id in below)
-        says = f"{main} rests on {counted(len(below), 'claim')}, {bad} of which need a change."
+        needs = f"{bad} of which need{'s' if bad == 1 else ''} a change" if bad else "none of which needs a change"
+        says = f"{main} rests on {counted(len(below), 'claim')}, {needs}."
     return ProofGraph(layered_layout(graph), {claim.id: place(claim) for claim in mains}, main, says)

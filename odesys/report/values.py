@@ -10,7 +10,7 @@ LONGEST_LIST = 40
 
 
 def text(value: Any) -> str:
-    """One line, as in ``a 0.25; b 1, 2``."""
+    """One line, as in ``a: 0.25; b: 1, 2``."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     match value:

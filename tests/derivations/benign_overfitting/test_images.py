@@ -45,7 +45,7 @@ def test_files_that_can_not_be_used_get_a_sentence(tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match=words):
             load_images(tmp_path / f"{name}.npz")
     (tmp_path / "empty").mkdir()
-    for path, words in ((tmp_path / "empty", "no images"), (tmp_path / "none.npz", "neither a folder")):
+    for path, words in ((tmp_path / "empty", "no images"), (tmp_path / "none.npz", "is not there")):
         with pytest.raises(ParameterError, match=words):
             load_images(path)
 

@@ -58,7 +58,7 @@ class Tally:
 def network_of(flow: Any, seed: int) -> Any:
     """A small network with every map away from zero, velocities included."""
     given = {name: PARAMETERS[name] for name in flow.system.parameters if name in PARAMETERS}
-    net = flow.network(width=3, seed=seed, omega=1, parameters=given)
+    net = flow.network(width=3, seed=seed, scales=dict.fromkeys(flow.program.maps, 1), parameters=given)
     rng = np.random.default_rng(1000 + seed)
     return replace(net, weights={name: 0.6 * rng.normal(size=array.shape) for name, array in net.weights.items()})
 

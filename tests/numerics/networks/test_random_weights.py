@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,21 @@ def test_maps_that_meet_their_transpose_have_the_scale_and_the_others_are_zero()
     assert np.allclose(net.weights["W"].T @ net.weights["W"], 0.25 * np.eye(2), atol=0.02)
     assert np.allclose(net.weights["V"] @ net.weights["V"].T, 0.25, atol=0.02)  # the sum runs over the width
     assert not net.weights["A"].any()
+
+
+def test_omega_that_reaches_no_map_is_said() -> None:
+    """With listed axes no map meets its transpose, and a two-layer network at zero never moves."""
+    hidden = Units("h", 2)
+    rows, out = maps("W", hidden, WORDS), maps("V", 1, hidden)
+    flow = gradient_flow(lambda X: out @ rows @ X[0], Data(WORDS, [("a", 1)]), logistic)
+    with pytest.warns(UserWarning, match="all weights start at zero, where the gradient is zero: .* as scales="):
+        net = flow.network(omega=0.5)
+    assert not any(weights.any() for weights in net.weights.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        flow.network(), flow.network(omega=0.5, scales={"W": 1, "V": 1}), FLOW.network(width=4, omega=0.5)
+        row = maps("w", 1, WORDS)  # a linear read-out moves from zero
+        gradient_flow(lambda X: row @ X[0], Data(WORDS, [("a", 1)]), logistic).network(omega=0.5)
 
 
 def test_one_scale_changes_no_other_map() -> None:

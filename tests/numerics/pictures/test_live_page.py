@@ -14,6 +14,7 @@ import sympy as sp
 
 from numerics.flows.integrate import integrate
 from numerics.pictures.live_page import _window, page, system_explorer
+from numerics.pictures.portrait import phase_portrait
 from odesys import analyse
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
@@ -69,6 +70,16 @@ def test_the_page_is_one_whole_file(tmp_path: Path) -> None:
 def test_what_was_not_given_is_one_and_the_page_says_so(tmp_path: Path) -> None:
     text = page(known_systems.logistic(), tmp_path / "a.html").read_text(encoding="utf-8")
     assert "No values were given for r, x: they are 1 at first." in text
+
+
+def test_what_has_no_slider_no_curve_and_no_formula_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = System.from_strings({f"x{k}": f"-x{k}" for k in range(40)})
+    text = page(large, tmp_path / "a.html", dict.fromkeys(large.names, 1.0)).read_text(encoding="utf-8")
+    assert "12 of the 40 states have a slider for their start; the others keep theirs. 36 of the 40 states" in text
+    assert "too long" not in text
+    monkeypatch.setattr("numerics.pictures.live_page.LARGEST_MATHML", 10)
+    small = page(known_systems.oscillator(), tmp_path / "b.html", [1.0, 0.5]).read_text(encoding="utf-8")
+    assert "The equations are too long for this page" in small and "have a slider" not in small
 
 
 def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
@@ -148,3 +159,19 @@ def test_there_is_a_phase_portrait_or_a_reason(tmp_path: Path, equations: dict[s
     start = dict.fromkeys(system.names, 1.0)
     text = page(system, tmp_path / "a.html", start, 3.0, analysis=analyse(system)).read_text(encoding="utf-8")
     assert ("Phase portrait: streamlines" in text) is not bool(why) and why in text
+
+
+def test_the_portrait_marks_with_the_quantities_that_were_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A centre by a conserved quantity was called a linear centre in the picture beside the line that proves it."""
+    given: list[Any] = []
+
+    def portrait(system: System, parameters: Any, box: Any, path: Path, integrals: Any = ()) -> Path:
+        given.extend(integrals)
+        return phase_portrait(system, parameters, box, path, integrals)
+
+    monkeypatch.setattr("numerics.pictures.live_page.phase_portrait", portrait)
+    system = System.from_strings("x' = x - x*y; y' = -y + x*y")
+    page(system, tmp_path / "a.html", [1.0, 2.0], 3.0, analysis=analyse(system))
+    assert len(given) == 1

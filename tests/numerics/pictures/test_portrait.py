@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from numerics.pictures.portrait import marked_equilibria, phase_portrait
+from odesys import analyse
 from odesys.errors import EquationError, OutputError, ParameterError
 from odesys.expr.system import System
 from tests.known_systems import (
@@ -35,6 +36,14 @@ def test_equilibria_are_marked_by_type() -> None:
     wrong = marked_equilibria(lotka_volterra(), RATES, BOX, [lotka_volterra_integral() + X])
     assert wrong == open_marks
     assert marked_equilibria(lotka_volterra(), RATES, {"x": (1.0, 4.0), "y": (0.5, 3.0)}) == open_marks[1:]
+
+
+def test_marks_say_what_the_lines_of_an_analysis_say() -> None:
+    for equations in ("x' = x - x*y; y' = -y + x*y", "x' = -x^3; y' = -y", "x' = y; y' = -x - x^2*y"):
+        found = analyse(System.from_strings(equations))
+        marks = marked_equilibria(found.system, {}, {"x": (-2.0, 2.0), "y": (-2.0, 2.0)}, found.integrals)
+        assert [mark[3] for mark in marks] == [kind.stability for kind in found.types]
+        assert "undecided" not in [mark[3] for mark in marks]
 
 
 def test_a_point_on_a_kink_is_marked_as_one() -> None:

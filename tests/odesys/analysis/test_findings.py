@@ -26,6 +26,17 @@ def test_lorenz() -> None:
     assert {line.evidence for line in found.findings} == {"proof"}
 
 
+def test_the_headline_names_the_box_outside_of_which_nothing_was_searched() -> None:
+    """A pendulum rests at every multiple of pi, so that a bare number of equilibria is false."""
+    pendulum = System.from_strings({"x": "y", "y": "-sin(x) - y/10"})
+    assert findings(pendulum).sentence.endswith(
+        "7 equilibria with x in [-10, 10] (3 stable). Equilibria outside were not searched. Nothing else is left open."
+    )
+    asked = findings(System.from_strings({"x": "x - x^3", "y": "-y"}), box={"x": (0, 5), "y": (0, 5)})
+    assert "2 equilibria with x, y in [0, 5] (1 stable). Equilibria outside were not searched. " in asked.sentence
+    assert texts(asked, "equilibria")[-1] == "There are no others with x, y in [0, 5]"
+
+
 def test_an_epidemic() -> None:
     found = findings(System.from_strings({"S": "-b*S*I", "I": "b*S*I - g*I", "R": "g*I"}))
     assert "I + R + S is conserved" in texts(found, "conserved") and found.counts["conserved"] == 2
@@ -33,6 +44,9 @@ def test_an_epidemic() -> None:
     assert any("not negative stay so" in line for line in texts(found, "invariant sets"))
     assert any("leaves none" in line for line in texts(found, "symmetries"))
     assert any("dimension 2: I = 0" in line for line in texts(found, "equilibria"))
+    assert "no isolated equilibrium found, 1 family of equilibria. " in found.sentence
+    closed = findings(System.from_strings({"x": "y - x", "y": "x - y"}))
+    assert "0 isolated equilibria, 1 family of equilibria. Nothing is left open." in closed.sentence
 
 
 def test_what_is_left_open_is_said_with_what_would_decide_it() -> None:

@@ -12,6 +12,15 @@ def test_negative_states_are_possible_where_nothing_forbids_them() -> None:
     assert texts(found, "invariant sets") == ["As long as no other state is negative, y can not become negative"]
 
 
+def test_divisors_without_a_negative_term_keep_states_from_becoming_negative() -> None:
+    """T. S. Gardner, C. R. Cantor, J. J. Collins, Nature 403 (2000) 339: two genes that repress each other."""
+    switch = findings(System.from_strings("u' = a/(1 + v^2) - u; v' = a/(1 + u^2) - v"), {"a": 3})
+    assert "States that are not negative stay so" in texts(switch, "invariant sets")
+    assert texts(switch, "equilibria")[-1] == "There are no others anywhere"  # 1 + u^2 is never zero
+    other = texts(findings(System.from_strings("u' = 1/(1 + v) - u; v' = 1/(1 - u) - v")), "invariant sets")
+    assert other == ["As long as no other state is negative, u can not become negative"]
+
+
 def test_a_plane_that_solutions_can_leave_is_not_called_invariant() -> None:
     # x = 0 and x = t^2/4 both start at 0
     assert texts(findings(System.from_strings({"x": "sqrt(x)"})), "invariant sets") == []

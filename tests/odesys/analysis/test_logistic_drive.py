@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+from mpmath import mp
 from scipy.integrate import solve_ivp
 
 from odesys.analysis.logistic_drive import find_logistic_drive
@@ -33,6 +34,19 @@ def test_states_agree_with_integration() -> None:
     )
     final = found.states_at(start, 9.0)
     assert [final["x"], final["y"]] == pytest.approx(run.y[:, -1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("first", "time"), [(0.0, 1e12), (0.0, 1e300), (45.0, 1e22), (55.0, 1e25), (800.0, 10.0), (-800.0, 5.0)]
+)
+def test_no_digit_is_lost_in_long_runs_and_from_far_away(first: float, time: float) -> None:
+    """F + e^F = F_0 + e^(F_0) + t, in numbers with 400 digits; the difference of t and e^F lost all digits of F."""
+    found = find_logistic_drive({"x": graph.call("sigmoid", -X)})
+    last = found.states_at({"x": first}, time)["x"]
+    with mp.workdps(400):
+        left = mp.mpf(last) + mp.exp(last) - mp.mpf(first) - mp.exp(first) - mp.mpf(time)
+        off = left / (1 + mp.exp(last))  # a step of Newton's method
+        assert abs(off) < 1e-15 * max(1, abs(last))
 
 
 def test_crossing_time_is_when_the_surface_vanishes() -> None:

@@ -19,7 +19,8 @@ def test_equilibria_in_symbols_have_their_conditions() -> None:
     lines = texts(found, "equilibria")
     assert lines[0] == "(x = 0) is an equilibrium: its linear part is stable exactly where -r > 0"
     assert "(x = sqrt(r)) is an equilibrium where r >= 0: its linear part is stable exactly where 2*r > 0" in lines
-    assert "(0 shown to be stable)" in found.sentence
+    assert "3 equilibria in symbols, where their conditions hold. " in found.sentence
+    assert "1 equilibrium in symbols. " in findings(System.from_strings({"x": "r - x"})).sentence
 
 
 def test_a_point_where_the_field_has_no_value_is_no_equilibrium() -> None:
@@ -75,6 +76,7 @@ def test_families_are_said_with_what_is_fixed_what_is_free_and_where() -> None:
     lines = {
         "x' = relu(x); y' = y": ["of dimension 1: y = 0, x free where x <= 0"],
         "x' = y - x; y' = x - y": ["of dimension 1: x = y, y free"],
+        "x' = -x + abs(y); y' = -y - abs(x)": ["of dimension 1: x = -y, y free where -y >= 0"],  # both gates ask for it
         "x' = x*y; y' = x*z; z' = 0": ["of dimension 1: y = 0, z = 0, x free", "of dimension 2: x = 0, y, z free"],
         "x' = r*x; y' = 0": ["of dimension 1: x = 0, y free where r is not 0", "of dimension 2: x, y free where r = 0"],
         "x' = y*(x^2 + y^2 - 1); y' = -x*(x^2 + y^2 - 1)": ["of dimension 1: x, y on x**2 + y**2 - 1 = 0"],

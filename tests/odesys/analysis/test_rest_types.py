@@ -59,6 +59,33 @@ def test_degenerate_points_are_decided_where_an_argument_is_known(equations: str
     assert kind.stability == stability
 
 
+def test_only_the_linear_part_is_called_a_centre_where_nothing_decides() -> None:
+    """x' = -y + x^3 - 3 x y^2: the first Lyapunov coefficient is zero, the flow may turn either way."""
+    found = findings(System.from_strings("x' = -y + x^3 - 3*x*y^2; y' = x"))
+    assert "(x = 0, y = 0) is an equilibrium: its linear part is a centre, stability not decided" in texts(
+        found, "equilibria"
+    )
+
+
+def test_a_conserved_quantity_of_a_map_shows_that_it_rests_stably() -> None:
+    turn = System.from_strings({"x": "y", "y": "-x"}, kind="map")
+    (kind,) = findings(turn).types
+    assert (kind.stability, kind.nonlinear_type) == ("stable", "undecided")
+
+
+def test_what_decides_beyond_the_linear_part_is_said() -> None:
+    lines = {
+        "x' = y; y' = -x": "a conserved quantity has a strict minimum at the point",
+        "x' = -x^3; y' = -y": "by states whose equations contain no other state",
+        "x' = y; y' = -x - x^2*y": "first Lyapunov coefficient",
+        "x' = 0*x - x^2; y' = y": "an eigenvalue has a positive real part",
+        "x' = -x; y' = -2*y": "",  # hyperbolic
+    }
+    for equations, why in lines.items():
+        line, _ = (f for f in findings(System.from_strings(equations)).findings if f.section == "equilibria")
+        assert line.evidence == "proof" and line.searched.startswith(why) and bool(why) == bool(line.searched)
+
+
 def test_many_oscillators_rest_stably() -> None:
     equations = {"x": "u", "y": "v", "z": "w", "u": "-x", "v": "-y", "w": "-z"}
     assert findings(System.from_strings(equations)).types[0].stability == "stable"

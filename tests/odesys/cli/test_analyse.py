@@ -39,7 +39,8 @@ def test_a_file_and_what_is_written(tmp_path: Path) -> None:
         ((None, SPRING, {"k": "1/0"}, []), ParameterError, "is not a number"),
         ((None, SPRING, {}, ["x=1"]), ParameterError, "no range of a state"),
         ((None, ["x = 1"], {}, []), EquationError, "no equation"),
-        ((Path("missing.ode"), [], {}, []), EquationError, "can not be read"),
+        ((Path("missing.ode"), [], {}, []), EquationError, "there is no file missing.ode"),
+        ((None, SPRING, {}, ["x=5:1"]), ParameterError, "is empty; write --box x=1:5"),
         ((Path("model.xyz"), [], {}, []), EquationError, "no ending that can be read"),
     ],
 )

@@ -52,6 +52,7 @@ def test_shapes_and_text(expr, text: str | None, rows: int, columns: int) -> Non
         (lambda: softmax(X.T @ Z @ X, mask=lambda key, query: key < query), "hides every key from the query at pos"),
         (lambda: softmax(X.T @ Z @ X, mask="causal"), "mask is a function of two positions"),
         (lambda: X[3], "there is no column 3"),
+        (lambda: X[:1][4], "has 1 column, so there is no column 4"),
         (lambda: X[5:], "has no column left"),
         (lambda: maps("W", 4, WORDS), r"list them with Units\('r', 4\)"),
         (lambda: maps("W W", M, WORDS), "stands twice"),

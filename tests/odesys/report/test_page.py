@@ -127,7 +127,7 @@ def test_the_graph_opens_on_the_theorem_and_follows_a_click(chromium: Browser, p
     chromium.open(page)
     says = 'return document.querySelector("#graph-says").textContent'
     assert chromium.execute_script(MARKED) == [["2.1"], ["1.1", "1.2"], []]
-    assert chromium.execute_script(says) == "2.1 rests on 2 claims, 0 of which need a change; 0 claims rest on it."
+    assert chromium.execute_script(says) == "2.1 rests on 2 claims, none of which needs a change; no claim rests on it."
     chromium.execute_script(CLICK, "1.1")
     assert chromium.execute_script(MARKED) == [["1.1"], [], ["2.1"]]
     assert "rests on no other claim; 1 claim rests on it" in chromium.execute_script(says)

@@ -148,12 +148,13 @@
       }
       if (!id) { says.textContent = "Choose a claim to see what it rests on."; return; }
       const bad = [...below].filter(fails);
-      const rests = below.size ? `rests on ${claims(below.size)}, ${bad.length} of which need a change` : "rests on no other claim";
+      const needs = bad.length ? `${bad.length} of which need${bad.length === 1 ? "s" : ""}` : "none of which needs";
+      const rests = below.size ? `rests on ${claims(below.size)}, ${needs} a change` : "rests on no other claim";
       const link = document.createElement("a");
       link.href = nodes.get(id).getAttribute("href");
       link.textContent = id;
       const list = bad.length && bad.length < 9 ? ` (${bad.join(", ")})` : "";
-      says.replaceChildren(link, ` ${rests}${list}; ${claims(above.size)} rest${above.size === 1 ? "s" : ""} on it.`);
+      says.replaceChildren(link, ` ${rests}${list}; ${above.size ? claims(above.size) : "no claim"} rest${above.size > 1 ? "" : "s"} on it.`);
     };
     graph.addEventListener("click", (event) => {
       const node = event.target.closest("a[data-node]");
