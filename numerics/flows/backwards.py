@@ -81,7 +81,7 @@ def integrate_backwards(
     if run.solution is not None:
         solution = OdeSolution(-run.solution.ts, [TurnedPiece(piece) for piece in run.solution.interpolants])
     happened = tuple(replace(e, time=-e.time, detail=_turned_detail(e)) for e in run.events)
-    since = {name: _minus(getattr(run, name)) for name in ("stiff_from", "series_from")}
+    since: dict[str, Any] = {name: _minus(getattr(run, name)) for name in ("stiff_from", "series_from")}
     turns: dict[str, Any] = {"times": -run.times, "end_time": -run.end_time, "events": happened, "solution": solution}
     return replace(run, system=system, **turns, **since)
 
