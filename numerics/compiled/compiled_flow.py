@@ -114,7 +114,7 @@ class CompiledFlow:
         room = self._single_room(limits)
         room.row[:] = row
         room.one()
-        if room.end[-1] > EVENT:
+        if room.end[-1] > EVENT or not math.isfinite(sum(room.end.tolist())):
             return self._by_integrate(np.array(row), 0, limits)
         return room.end[:-1].copy()
 
@@ -165,8 +165,8 @@ class CompiledFlow:
         return BatchLimits(t0, t1, rtol, max_steps, on_error, method)
 
     def _by_reference(self, given: np.ndarray, results: np.ndarray, first: int, limits: BatchLimits) -> None:
-        """Ends of those of some runs that were left, of which the first has the number `first`."""
-        for k in np.flatnonzero(results[:, -1] > EVENT):
+        """Ends of those of some runs that were left, or overflowed, of which the first has the number `first`."""
+        for k in np.flatnonzero((results[:, -1] > EVENT) | ~np.isfinite(results).all(axis=1)):
             try:
                 results[k, :-1] = self._by_integrate(given[k], first + int(k), limits)
             except IntegrationError as error:

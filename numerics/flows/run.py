@@ -231,6 +231,12 @@ class Run:
     def _keep(self, stretch: Any) -> None:
         """Take over what a stretch has done since it was last asked."""
         times, states, pieces = stretch.steps()
+        lost = np.flatnonzero(~np.isfinite(states).all(axis=1))  # an error in units of an infinite state is zero
+        if lost.size:
+            self.t, self.x = ([self.t, *times][lost[0]], [self.x, *states][lost[0]])
+            size = np.abs(self.x).max()
+            message = "the values are no longer finite"
+            raise self._error(f"the integration got stuck at t = {self.t:.9g} with states up to {size:.3g}: {message}")
         self.knots += times.tolist()
         self.states += list(states)
         self.pieces += pieces

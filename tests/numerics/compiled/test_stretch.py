@@ -8,7 +8,7 @@ import pytest
 from numerics.compiled import stretch
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.stretch import new_log
-from odesys import StopWhen, System
+from odesys import BrokenRunWarning, IntegrationError, StopWhen, System, integrate
 
 OSCILLATOR = System.from_strings("x' = y; y' = -x")
 
@@ -45,3 +45,16 @@ def test_only_an_event_that_ends_the_run_is_its_event(monkeypatch: pytest.Monkey
         flow = CompiledFlow(OSCILLATOR, [events[0], StopWhen("down", "y", -1, level=level)])
         run = flow.run([0.0, 1.0], (0.0, 20.0))
         assert (run.stop == "event:down") is (event == 1) and ends[-1][1] == event
+
+
+@pytest.mark.parametrize("method", ["auto", "DOP853"])
+def test_a_state_that_overflows_is_no_end(method: str) -> None:
+    """The error of a step to infinity is zero in units of that state; ends were infinite, or a ValueError."""
+    pole = System.from_strings("x' = 1/t**2")
+    with pytest.raises(IntegrationError):
+        integrate(pole, [0.0], (-1.0, 1.0), method=method)
+    flow = CompiledFlow(pole)
+    with pytest.raises(IntegrationError):
+        flow.final([0.0], (-1.0, 1.0), method=method)
+    with pytest.warns(BrokenRunWarning):
+        assert np.isnan(flow.batch([0.0], (-1.0, 1.0), [{}] * 2, method=method)).all()
