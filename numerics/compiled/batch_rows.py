@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from odesys.errors import ParameterError
+from odesys.errors import EquationError, ParameterError
 from odesys.expr.system import System
 
 from ..flows.integrate import LEAST_ATOL, bound_parameters, check_atol, default_atol, start_state
@@ -22,11 +22,17 @@ def batch_rows(
     system: System, starts: Any, parameters: Sequence[Mapping[str, Any]], rtol: float, atol: Any
 ) -> np.ndarray:
     """Rows (points, 2n + parameters), one per entry of `parameters`; there is one start, or as many."""
+    if isinstance(parameters, (str, Mapping)) or not hasattr(parameters, "__len__"):
+        raise ParameterError(f"a batch takes a list with the parameters of each run by name, not {parameters!r}")
     n, points, named = system.dimension, len(parameters), isinstance(starts, Mapping)
-    first = [start_state(system, starts)] if named else starts
-    x = np.asarray(first, dtype=float)
+    try:
+        x = np.asarray([start_state(system, starts)] if named else starts, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise EquationError(f"the starts {starts!r} are not rows of {n} real numbers") from None
     x = x[None] if x.ndim == 1 else x
-    if x.ndim != 2 or x.shape[0] not in (1, points):
+    if x.ndim != 2:
+        raise EquationError(f"the starts have the shape {x.shape}; they are rows of {n} numbers, or one such row")
+    if x.shape[0] not in (1, points):
         raise ParameterError(f"{len(x)} starts do not go with {points} sets of parameters")
     rows = np.empty((points, 2 * n + len(system.parameters)))
     if x.shape[1] == n:
@@ -55,16 +61,16 @@ def single_row(system: System, x0: Any, parameters: Mapping[str, Any], rtol: flo
 
 def _put_parameters(system: System, parameters: Sequence[Mapping[str, Any]], out: np.ndarray) -> bool:
     """Write the values of all points; False if a name is missing or not known, or a value is no number."""
-    names, before = system.parameters, None
+    names, before = system.parameters, object()
     values: list[list[float]] = []
     counts: list[int] = []  # of points in a row that share one mapping
     for one in parameters:
         if one is before:
             counts[-1] += 1
             continue
-        if len(one) != len(names):
-            return False
         try:
+            if len(one) != len(names):
+                return False
             values.append([float(one[name]) for name in names])
         except (KeyError, TypeError, ValueError, OverflowError):
             return False

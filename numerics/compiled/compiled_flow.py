@@ -25,7 +25,17 @@ from odesys.jit.codegen import GeneratedCode, shared_code, slopes_code
 from odesys.jit.taylor import has_branches, taylor_code
 from odesys.shortening import shortened
 
-from ..flows.integrate import IN_MACHINE_CODE, SWITCHES, check_rtol, integrate
+from ..flows.integrate import (
+    IN_MACHINE_CODE,
+    SWITCHES,
+    check_events,
+    check_rtol,
+    integrate,
+    method_name,
+    own_system,
+    time_span,
+    whole_number,
+)
 from ..flows.run import Run
 from ..flows.surfaces import rounding_signs
 from ..flows.trajectory import StopWhen, Trajectory
@@ -67,9 +77,10 @@ class CompiledFlow:
     """
 
     def __init__(self, system: System, events: Sequence[StopWhen] = ()) -> None:
+        system = own_system(system, "CompiledFlow")
         if system.kind != "flow":
             raise ParameterError("a map has no time between its steps; use numerics.maps.iterate")
-        self.system, self.specs = system, tuple(events)
+        self.system, self.specs = system, check_events(events)
         self.events = [_event_node(system, spec) for spec in events]
         self.surfaces, self.count = len(system.surfaces), len(system.surfaces) + len(self.specs)
         self._taylor: dict[int, Any] = {}  # code by order
@@ -103,7 +114,7 @@ class CompiledFlow:
         room = self._single_room(limits)
         room.row[:] = row
         room.one()
-        if room.end[-1] > EVENT:
+        if room.end[-1] > EVENT or not math.isfinite(sum(room.end.tolist())):
             return self._by_integrate(np.array(row), 0, limits)
         return room.end[:-1].copy()
 
@@ -143,19 +154,19 @@ class CompiledFlow:
         return results[:, :-1]
 
     def _limits(self, t_span: Any, rtol: float, max_steps: int, on_error: str, method: str) -> BatchLimits:
-        t0, t1 = float(t_span[0]), float(t_span[1])
+        t0, t1 = time_span(t_span)
         if not (math.isfinite(t0) and math.isfinite(t1) and t0 <= t1):
             raise ParameterError(f"the time span ({t0}, {t1}) must be finite and must not run backwards")
-        check_rtol(rtol)
+        rtol, max_steps, method = check_rtol(rtol), whole_number(max_steps, "max_steps"), method_name(method)
         if on_error not in ("nan", "raise"):
             raise ParameterError(f"on_error = {on_error!r} is not known; choose nan or raise")
         if method not in IN_MACHINE_CODE:
             raise ParameterError(f"a batch is run by {', '.join(IN_MACHINE_CODE)}, not {method}; use integrate")
-        return BatchLimits(t0, t1, float(rtol), int(max_steps), on_error, method)
+        return BatchLimits(t0, t1, rtol, max_steps, on_error, method)
 
     def _by_reference(self, given: np.ndarray, results: np.ndarray, first: int, limits: BatchLimits) -> None:
-        """Ends of those of some runs that were left, of which the first has the number `first`."""
-        for k in np.flatnonzero(results[:, -1] > EVENT):
+        """Ends of those of some runs that were left, or overflowed, of which the first has the number `first`."""
+        for k in np.flatnonzero((results[:, -1] > EVENT) | ~np.isfinite(results).all(axis=1)):
             try:
                 results[k, :-1] = self._by_integrate(given[k], first + int(k), limits)
             except IntegrationError as error:

@@ -94,8 +94,8 @@ def resolved(problem: Problem, state: RunState, step: Step) -> bool:
 
 
 def error_reach(problem: Problem, state: RunState, step: Step, part: float, i: int) -> float:
-    """How far the tolerance of a step can move a watched value, at a fraction of a step."""
-    n, t, reach = problem.n, state.t + part * step.h, 0.0
+    """How far the tolerance of a step, and rounding of time, can move a watched value, at a fraction of a step."""
+    n, t, reach, late = problem.n, state.t + part * step.h, 0.0, TIME_ROUNDING * max(abs(state.t), step.h)
     state_at(problem, step, state.x, part, step.other)
     call(problem.watch, t, step.other, problem.p, state.gates, step.spare)
     here = step.spare[i]
@@ -105,6 +105,10 @@ def error_reach(problem: Problem, state: RunState, step: Step, part: float, i: i
             step.work[j] = step.other[j] + room * problem.signs[row * n + j]
         call(problem.watch, t, step.work, problem.p, state.gates, step.spare)
         reach = max(reach, abs(step.spare[i] - here))
+    call(problem.watch, t + late, step.other, problem.p, state.gates, step.spare)
+    reach = max(reach, abs(step.spare[i] - here))
+    call(problem.watch, t - late, step.other, problem.p, state.gates, step.spare)
+    reach = max(reach, abs(step.spare[i] - here))
     state.visited += 4
     return TOUCH_ROOM * reach + LEAVING_WIDTHS * state.width[i]
 

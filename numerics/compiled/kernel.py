@@ -167,6 +167,7 @@ def go_on(problem: Problem, state: RunState, step: Step, log: Log) -> None:
         state.side[found] = 0.0
         state.switches += 1
         state.h = step.h
+        step.h = 0.0  # another field says nothing of the next
         call(problem.field, state.t, state.x, problem.p, state.gates, step.K)
         state.fields += 1
     elif state.held >= HELD and state.t < problem.t_end:

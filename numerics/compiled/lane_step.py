@@ -60,11 +60,15 @@ def assembly(system: System, width: int, watched: Sequence[Node] = ()) -> str:
     """Field, first step and step of a system, with what is watched: its surfaces, then events."""
     text = on_lanes(native.assembly(system, system.nodes, range(system.dimension), True), width)
     if watched:
-        values = on_lanes(native.assembly(system, watched, range(len(watched)), True), width)
-        helpers, body = text[: text.index("define internal void")], values[values.index("define internal void") :]
-        more = "".join(part for part in _definitions(values) if part not in helpers)
-        text = more + text + body.replace("@function(", "@watch(").replace("@piece", "@watch_piece")
+        text = beside(text, on_lanes(native.assembly(system, watched, range(len(watched)), True), width), "watch")
     return with_functions(text + _begin(system, width, len(watched)) + _step(system, width, len(watched)), width)
+
+
+def beside(text: str, other: str, name: str) -> str:
+    """Code with other code, whose function gets this name."""
+    helpers, body = text[: text.index("define internal void")], other[other.index("define internal void") :]
+    more = "".join(part for part in _definitions(other) if part not in helpers)
+    return more + text + body.replace("@function(", f"@{name}(").replace("@piece", f"@{name}_piece")
 
 
 def _definitions(text: str) -> list[str]:

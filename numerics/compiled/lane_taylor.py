@@ -2,7 +2,8 @@
 
 Where the field has branches, a run whose series leads to another one is left: its slope at the end of a step is kept
 in the place of the field, and compared with the field that the next step begins with; the last step has one more of no
-length behind it.
+length behind it. Elsewhere only a step that is much longer than the one before is compared, with the field itself, and
+a run whose series does not solve the equation there is left.
 
 The length of a step is a power of the size of the last terms. It needs no more than some digits of it, so logarithms
 are taken from the exponent of a float and a polynomial of its fraction, within 10^-4.
@@ -15,14 +16,15 @@ import math
 import numpy as np
 
 from odesys.expr.system import System
+from odesys.jit import native
 from odesys.jit.lane_text import LaneValue
 from odesys.jit.lanes import on_lanes, with_functions
 from odesys.jit.taylor import assembly as coefficients
 from odesys.jit.taylor import has_branches
 
-from .lane_step import ARGUMENTS, FRESH, MAX_STEPS, RTOL, STATUS, STEPS, T_END, H, RoomWriter, T, next_float
+from .lane_step import ARGUMENTS, FRESH, MAX_STEPS, RTOL, STATUS, STEPS, T_END, H, RoomWriter, T, beside, next_float
 from .records import END, HANDOVER
-from .taylor import LEAP, SAFETY
+from .taylor import GROWTH, LEAP, SAFETY
 
 DEGREE = 5
 _NODES = 1.5 + 0.5 * np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
@@ -32,15 +34,20 @@ ONE_BITS, FRACTION_BITS, WHOLE = 0x3FF0000000000000, 0x000FFFFFFFFFFFFF, 2.0**52
 
 def assembly(system: System, order: int, width: int) -> str:
     """Coefficients and step of a system without surfaces."""
-    text = on_lanes(coefficients(system, order), width) + _begin(system, width) + _step(system, order, width)
-    return with_functions(text, width)
+    text = on_lanes(coefficients(system, order), width)
+    if not has_branches(system):
+        field = on_lanes(native.assembly(system, system.nodes, range(system.dimension), True), width)
+        text = beside(text, field, "field")
+    return with_functions(text + _begin(system, width) + _step(system, order, width), width)
 
 
 def _begin(system: System, width: int) -> str:
-    """Runs that begin have no slope to compare with."""
+    """Runs that begin have no step before, and no slope to compare with."""
     w = RoomWriter(system, width)
-    if has_branches(system):
-        fresh = w.row(FRESH) > 0.0
+    fresh = w.row(FRESH) > 0.0
+    if not has_branches(system):
+        w.store(w.where(fresh, 0.0, w.row(H)), "%room", H)
+    else:
         with w.loop(w.n) as i:
             w.store(w.where(fresh, math.nan, w.load(w.f, i)), w.f, i)
     return w.procedure("begin", ARGUMENTS)
@@ -82,6 +89,12 @@ def _step(system: System, order: int, width: int) -> str:
     status = w.where(made, status, float(HANDOVER))
     if left_branch is not None:
         status = w.where(left_branch, float(HANDOVER), status)
+    else:
+        wrong, grown = w.local(1), made & (h > w.row(H) * GROWTH)
+        w.store(0.0, wrong)
+        with w.where_any(grown):
+            _note_wrong(w, K, order, t_new, h, wrong)
+        status = w.where(grown & (w.load(wrong) > 0.0), float(HANDOVER), status)
     for row, value in ((T, t_new), (H, h), (STEPS, steps), (STATUS, status)):
         w.store(value, "%room", row)
     w.say_over(status)
@@ -97,6 +110,19 @@ def _left_branch(w: RoomWriter, K: str) -> LaneValue:
         room = (w.load(w.atol, i) + w.absolute(w.load(w.x, i)) * rtol) * LEAP
         w.store(w.where(gap > room, 1.0, w.load(found)), found)
     return w.load(found) > 0.0
+
+
+def _note_wrong(w: RoomWriter, K: str, order: int, t_new: LaneValue, h: LaneValue, wrong: str) -> None:
+    """Write 1 where the slope of the series is not the field where a step of length h ends; see `taylor.on_branch`."""
+    field, rtol = w.local(w.n), w.row(RTOL)
+    w.field(t_new, w.x, field, "field")
+    with w.loop(w.n) as i:
+        slope = w.load(K, _place(w, order - 1, i)) * float(order)
+        for m in range(order - 2, -1, -1):
+            slope = w.fma(slope, h, w.load(K, _place(w, m, i)) * float(m + 1))
+        gap = h * w.absolute(slope - w.load(field, i))
+        room = (w.load(w.atol, i) + w.absolute(w.load(w.x, i)) * rtol) * LEAP
+        w.store(w.where(room >= gap, w.load(wrong), 1.0), wrong)
 
 
 def _place(w: RoomWriter, row: int, i: str) -> str:

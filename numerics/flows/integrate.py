@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
@@ -40,6 +40,7 @@ from .trajectory import Cost, StagedTrajectory, StopWhen, Trajectory, join_traje
 
 SWITCHES = 10_000  # allowed in a run
 LEAST_ATOL = 1e-18
+MOST = 2**62  # steps and switches that can be counted
 IN_MACHINE_CODE = ("auto", "DOP853", "Taylor", "Rodas5P")
 BACKENDS = ("auto", "compiled", "reference", "native", "scalar", "block")
 
@@ -187,11 +188,8 @@ def integrate(
     ([('x - 1', 0.5, 1.0)], 1.0)
     """
     began, system = time.perf_counter(), own_system(system, "integrate")
-    for spec in events:
-        if not isinstance(spec, StopWhen):
-            raise ParameterError(
-                f'{spec!r} is no event; write StopWhen("its name", "x - 1"), or terminal=False to go on'
-            )
+    events, rtol, max_step = check_events(events), check_rtol(rtol), real_number(max_step, "max_step")
+    max_steps, max_switches = whole_number(max_steps, "max_steps"), whole_number(max_switches, "max_switches")
     if runs_backwards(t_span):
         given = {"rtol": rtol, "atol": atol, "method": method, "max_switches": max_switches, "backend": backend}
         given |= {
@@ -203,11 +201,12 @@ def integrate(
         }
         return integrate_backwards(integrate, system, x0, t_span, parameters, events, t_eval, **given)
     start, x, bound, compiled = _checked(system, x0, t_span, parameters, backend)
-    method = {name.lower(): name for name in METHODS}.get(method.lower(), method)
-    wanted = _check_options(t_span, rtol, method, t_eval, events, on_slide)
+    method = method_name(method)
+    wanted = _check_options(t_span, method, t_eval, events, on_slide)
     tolerances = {"rtol": rtol, "atol": default_atol(x, rtol) if atol is None else check_atol(atol, x.size)}
     limits = {"max_switches": max_switches, "max_steps": max_steps}
-    span = (start, min(float(t_span[1]), FOREVER))
+    end = float(t_span[1])
+    span = (start, FOREVER if math.isinf(end) else end)
     if not max_step > 0:
         raise ParameterError(f"max_step = {max_step} must be positive")
     if math.isfinite(max_step):
@@ -335,14 +334,13 @@ def _checked(
 ) -> tuple[float, np.ndarray, dict[str, float], Compiled]:
     if system.kind != "flow":
         raise EquationError("this system is a map, not a flow; use iterate")
-    try:
-        start, end = (float(t) for t in t_span)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"the time span {t_span!r} is not a pair of numbers (start, end)") from None
+    start, end = time_span(t_span)
     if math.isnan(end) or not math.isfinite(start):
         raise ParameterError(f"the time span ({start:g}, {end:g}) must consist of numbers")
     if end <= start:
         raise ParameterError(f"the time span ({start:g}, {end:g}) must end after it starts")
+    if math.isinf(end) and start >= FOREVER:
+        raise ParameterError(f"a run that starts at t = {start:g} needs an end")
     if backend not in BACKENDS:
         raise ParameterError(f"the back end {backend!r} is not known; choose {', '.join(BACKENDS)}")
     x, bound = start_state(system, x0), bound_parameters(system, parameters)
@@ -372,10 +370,54 @@ def bound_parameters(system: System, parameters: Mapping[str, Any] | None) -> di
     return dict(zip(system.parameters, values.tolist(), strict=True))
 
 
+def time_span(given: Any) -> tuple[float, float]:
+    """Start and end of a run as floats."""
+    try:
+        start, end = (real_number(t, "a time") for t in given)
+    except (TypeError, ValueError, ParameterError):
+        raise ParameterError(f"the time span {given!r} is not a pair of numbers (start, end)") from None
+    return start, end
+
+
+def real_number(value: Any, what: str) -> float:
+    """A number as a float; text and whatever else is none is refused under its name."""
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ParameterError(f"{what} = {value!r} is not a number")
+
+
+def whole_number(value: Any, what: str) -> int:
+    """A count, at most what a processor's integer holds."""
+    number = real_number(min(value, MOST) if isinstance(value, int) else value, what)
+    if not (number >= 0 and number.is_integer()):
+        raise ParameterError(f"{what} = {value!r} must be a whole number that is not negative")
+    return int(min(number, MOST))
+
+
+def method_name(method: Any) -> Any:
+    """A method as it is known; names may be written in any case, and others are left as they are."""
+    return {name.lower(): name for name in METHODS}.get(method.lower(), method) if isinstance(method, str) else method
+
+
+def check_events(events: Any) -> tuple[StopWhen, ...]:
+    """Events as a tuple."""
+    if isinstance(events, StopWhen) or not isinstance(events, Iterable):
+        raise ParameterError(f"events are a list of StopWhen, not {events!r}")
+    found = tuple(events)
+    for spec in found:
+        if not isinstance(spec, StopWhen):
+            raise ParameterError(
+                f'{spec!r} is no event; write StopWhen("its name", "x - 1"), or terminal=False to go on'
+            )
+    return found
+
+
 def _check_options(
-    t_span: Any, rtol: float, method: str, t_eval: Any, events: Sequence[StopWhen], on_slide: str
+    t_span: Any, method: str, t_eval: Any, events: Sequence[StopWhen], on_slide: str
 ) -> np.ndarray | None:
-    check_rtol(rtol)
     if method not in METHODS:
         raise ParameterError(f"the method {method!r} is not known; choose {', '.join(METHODS)}")
     if on_slide not in ("follow", "stop", "raise"):
@@ -387,22 +429,30 @@ def _check_options(
         raise ParameterError("the run has neither an end time nor an event that stops it")
     if t_eval is None:
         return None
-    wanted = np.array(t_eval, dtype=float)
+    try:
+        wanted = np.array(t_eval, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"t_eval = {t_eval!r} is not a list of times") from None
     inside = wanted.ndim == 1 and np.all((wanted >= t_span[0]) & (wanted <= t_span[1])) and np.all(np.diff(wanted) > 0)
     if not inside:
         raise ParameterError(f"t_eval must increase and lie in the time span ({t_span[0]:g}, {t_span[1]:g})")
     return wanted
 
 
-def check_rtol(rtol: float) -> None:
-    """Refuse a relative tolerance that no step can meet, or that means nothing."""
-    if not 100 * EPS <= rtol < 1:
-        raise ParameterError(f"rtol = {rtol} must lie between {100 * EPS:.1e} and 1")
+def check_rtol(rtol: Any) -> float:
+    """The relative tolerance as a float; one that no step can meet, or that means nothing, is refused."""
+    value = real_number(rtol, "rtol")
+    if not 100 * EPS <= value < 1:
+        raise ParameterError(f"rtol = {value} must lie between {100 * EPS:.1e} and 1")
+    return value
 
 
 def check_atol(atol: Any, size: int) -> np.ndarray:
     """An absolute tolerance, or one per state, as an array."""
-    values = np.asarray(atol, dtype=float)
+    try:
+        values = np.asarray(atol, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"atol = {atol!r} must be a number, or one per state") from None
     if values.shape not in ((), (size,)) or not np.all((values >= 0) & np.isfinite(values)):
         raise ParameterError(f"atol = {atol} must be a number, or one per state, and not negative")
     return values

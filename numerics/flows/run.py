@@ -27,7 +27,7 @@ from odesys.jit.codegen import Compiled
 from .events import EventLog
 from .modes import EDGE, Mode
 from .scan import StepOutcome, WatchedValues, sides
-from .semantics import TOUCH_ROOM
+from .semantics import TIME_ROUNDING, TOUCH_ROOM
 from .sliding import DRIFT, DRIFT_MULTISTEP, Slide
 from .surfaces import Surfaces, rounding_signs
 from .trajectory import Event, StopWhen
@@ -111,9 +111,11 @@ class Run:
         return np.array([watch(t, x, gates) for watch in self.watches])
 
     def _reach(self, t: float, x: np.ndarray) -> np.ndarray:
-        """How far the tolerances of some steps can move each event."""
+        """How far the tolerances of some steps, and rounding of time, can move each event."""
         here, room = self._events(t, x), self.surfaces.tolerance(x)
         moved = [np.abs(self._events(t, x + room * signs) - here) for signs in rounding_signs(x.size)]
+        late = TIME_ROUNDING * max(abs(t), self.last_step)
+        moved += [np.abs(self._events(t + way * late, x) - here) for way in (1, -1)]
         reach: np.ndarray = TOUCH_ROOM * np.max(moved, axis=0)
         return reach
 
@@ -229,6 +231,12 @@ class Run:
     def _keep(self, stretch: Any) -> None:
         """Take over what a stretch has done since it was last asked."""
         times, states, pieces = stretch.steps()
+        lost = np.flatnonzero(~np.isfinite(states).all(axis=1))  # an error in units of an infinite state is zero
+        if lost.size:
+            self.t, self.x = ([self.t, *times][lost[0]], [self.x, *states][lost[0]])
+            size = np.abs(self.x).max()
+            message = "the values are no longer finite"
+            raise self._error(f"the integration got stuck at t = {self.t:.9g} with states up to {size:.3g}: {message}")
         self.knots += times.tolist()
         self.states += list(states)
         self.pieces += pieces

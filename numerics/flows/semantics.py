@@ -20,8 +20,9 @@ compiled code makes the step again at half its length, the reference reads the p
 that is still missed after HALVINGS is rough, as one that jumps, and is read as it is.
 
 **A touch** is a dip of an event without a direction that comes to zero and goes back to its side: its lowest point,
-found by TOUCH_TURNS parabolas, is closer to zero than TOUCH_ROOM tolerances of a step can move the value. Its direction
-is 0. A dip that comes through by no more than that is one touch as well, for nobody can tell the two apart.
+found by TOUCH_TURNS parabolas, is closer to zero than TOUCH_ROOM tolerances of a step, or TIME_ROUNDING of time, can
+move the value. Its direction is 0. A dip that comes through by no more than that is one touch as well, for nobody can
+tell the two apart.
 
 **An event happens** when its value reaches zero from its side, whatever the order of the root: a triple root is a
 passage like any other. The

@@ -88,8 +88,14 @@ class StopWhen:
     def __post_init__(self) -> None:
         if self.direction not in (-1, 0, 1):
             raise ParameterError(f"the event {self.name} has the direction {self.direction!r}; it is +1, -1 or 0")
-        if not math.isfinite(self.level):
+        try:
+            finite = math.isfinite(self.level)
+        except (TypeError, OverflowError):
+            finite = False
+        if not finite:
             raise ParameterError(f"the event {self.name} has the level {self.level}; it must be finite")
+        if self.terminal not in (True, False):
+            raise ParameterError(f"the event {self.name} has terminal = {self.terminal!r}; it is True or False")
         if isinstance(self.expression, str) and not self.expression.isidentifier():
             object.__setattr__(self, "expression", Grammar().read(self.expression))
 

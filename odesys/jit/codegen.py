@@ -492,6 +492,8 @@ def compile_system(system: System, parameters: Mapping[str, Any], backend: str =
 
 def bind_parameters(system: System, parameters: Mapping[str, Any]) -> np.ndarray:
     """Parameter values in the order of the system, by name or symbol, checked for names and finiteness."""
+    if not hasattr(parameters, "items"):
+        raise ParameterError(f"parameters are given by name, as {{'k': 1.0}}, not as {parameters!r}")
     parameters = {plain_name(str(name)): value for name, value in parameters.items()}
     unknown = sorted(set(parameters) - set(system.parameters))
     if unknown:

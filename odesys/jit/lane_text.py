@@ -188,6 +188,16 @@ class LaneWriter:
         more = self.put(f"icmp slt i64 {after}, {count}")
         self.lines += [f"br i1 {more}, label %loop{k}, label %after{k}", f"after{k}:"]
 
+    @contextmanager
+    def where_any(self, mask: LaneValue) -> Iterator[None]:
+        """Lines that are passed over where a mask is true in no lane."""
+        some = self.any(mask)
+        self._count += 1
+        k = self._count
+        self.lines += [f"br i1 {some}, label %some{k}, label %none{k}", f"some{k}:"]
+        yield
+        self.lines += [f"br label %none{k}", f"none{k}:"]
+
     def any(self, mask: LaneValue) -> str:
         """A truth value: whether it is true in any lane."""
         packed = self.put(f"bitcast {self.truths} {mask.text} to i{self.width}")

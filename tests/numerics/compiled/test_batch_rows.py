@@ -57,3 +57,15 @@ def test_what_is_wrong_is_said(start: list[float], values: dict, atol: object, e
 def test_starts_and_points_go_together() -> None:
     with pytest.raises(ParameterError, match="2 starts do not go with 3 sets"):
         batch_rows(SYSTEM, [[1.0, 2.0]] * 2, [VALUES] * 3, 1e-6, None)
+
+
+@pytest.mark.parametrize("starts", ["ab", None, 5, [1j, 0], [[1, 0], [1]], np.zeros((1, 2, 1))])
+def test_starts_that_are_no_rows_of_numbers_are_refused(starts: object) -> None:
+    with pytest.raises(EquationError):
+        batch_rows(System.from_strings("x' = -k*x; y' = x"), starts, [{"k": 1.0}], 1e-6, None)
+
+
+@pytest.mark.parametrize("points", [None, 5, "ab", {}, {"k": 1.0}, [5], [None], np.array([1.0])])
+def test_points_that_are_no_list_of_parameters_are_refused(points: object) -> None:
+    with pytest.raises(ParameterError):
+        batch_rows(System.from_strings("x' = -k*x; y' = x"), [1.0, 0.0], points, 1e-6, None)  # type: ignore[arg-type]

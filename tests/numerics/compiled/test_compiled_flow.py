@@ -13,7 +13,7 @@ from numerics.flows.integrate import integrate
 from numerics.flows.run import Run
 from numerics.flows.trajectory import StopWhen
 from odesys import System
-from odesys.errors import IntegrationError, ParameterError
+from odesys.errors import IntegrationError, OdesysError, ParameterError
 from odesys.jit import llvm, native
 
 x, y, v, t, k = sp.symbols("x y v t k")
@@ -257,3 +257,19 @@ def test_a_state_that_stays_zero_needs_no_absolute_tolerance() -> None:
     still = System.from_equations({x: -x, y: sp.Integer(0) * y})
     with pytest.raises(IntegrationError, match="y starts at zero and atol is zero"):
         CompiledFlow(still).run([1.0, 0.0], (0.0, 1.0), atol=0.0)
+
+
+def test_wrong_arguments_are_refused_by_a_sentence() -> None:
+    decay = System.from_strings("x' = -k*x")
+    flow = CompiledFlow(decay)
+    for wrong in ({"t_span": (0,)}, {"t_span": "01"}, {"t_span": None}, {"rtol": "a"}, {"max_steps": 1.5}):
+        given = {"t_span": (0.0, 1.0)} | wrong
+        with pytest.raises(ParameterError):
+            flow.batch([1.0], parameters=[{"k": 1.0}], **given)
+        with pytest.raises(ParameterError):
+            flow.final([1.0], parameters={"k": 1.0}, **given)
+    for system, events in ((5, ()), (decay, ["a"]), (decay, 5)):
+        with pytest.raises(OdesysError):
+            CompiledFlow(system, events)  # type: ignore[arg-type]
+    taylor = [flow.final([1.0], (0.0, 1.0), {"k": 1.0}, method=name) for name in ("Taylor", "taylor")]
+    assert taylor[0] == taylor[1]

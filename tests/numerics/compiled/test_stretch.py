@@ -8,7 +8,7 @@ import pytest
 from numerics.compiled import stretch
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.stretch import new_log
-from odesys import StopWhen, System, integrate
+from odesys import BrokenRunWarning, IntegrationError, StopWhen, System, integrate
 
 OSCILLATOR = System.from_strings("x' = y; y' = -x")
 
@@ -60,3 +60,16 @@ def test_series_follow_three_full_buffers_in_a_row_where_they_pay(monkeypatch: p
     wave = integrate(OSCILLATOR, [1.0, 0.0], (0.0, 100.0), rtol=1e-12)
     assert wave.series_from is not None and len(asked) == 1
     assert np.abs(wave.end_state - [np.cos(100.0), -np.sin(100.0)]).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", ["auto", "DOP853"])
+def test_a_state_that_overflows_is_no_end(method: str) -> None:
+    """The error of a step to infinity is zero in units of that state; ends were infinite, or a ValueError."""
+    pole = System.from_strings("x' = 1/t**2")
+    with pytest.raises(IntegrationError):
+        integrate(pole, [0.0], (-1.0, 1.0), method=method)
+    flow = CompiledFlow(pole)
+    with pytest.raises(IntegrationError):
+        flow.final([0.0], (-1.0, 1.0), method=method)
+    with pytest.warns(BrokenRunWarning):
+        assert np.isnan(flow.batch([0.0], (-1.0, 1.0), [{}] * 2, method=method)).all()

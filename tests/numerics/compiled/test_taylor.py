@@ -75,3 +75,23 @@ def test_a_batch_is_made_of_single_runs() -> None:
     for start, end in zip(starts, ends, strict=True):
         single = integrate(KEPLER, start, (0.0, 10.0), method="Taylor", rtol=1e-11).end_state
         np.testing.assert_allclose(end, single, rtol=0, atol=100 * 1e-11)  # in lanes, which round otherwise
+
+
+@pytest.mark.parametrize("power", [3, 4, 5, 7])
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-9, 1e-10])
+def test_a_series_with_gaps_is_not_taken_for_its_end(power: int, rtol: float) -> None:
+    """That of exp(-t^k) at 0 has every k-th term, so the last two of an order may vanish; one step led to the end."""
+    gaps = System.from_strings({"x": f"-{power}*t**{power - 1}*x"})
+    for start, end in ((0.0, 1.5), (-1.0, 1.2)):
+        exact = math.exp(start**power - end**power)
+        run = integrate(gaps, [1.0], (start, end), method="Taylor", rtol=rtol, atol=rtol)
+        assert run.final["x"] == pytest.approx(exact, abs=100 * rtol)
+
+
+def test_a_series_whose_terms_all_vanish_at_the_start_is_followed() -> None:
+    late = System.from_strings({"x": "1 + 0*x", "y": "9*x**8", "z": "x*y**2"})
+    run = integrate(late, [0.0, 0.0, 0.0], (0.0, 2.0), method="Taylor")
+    assert run.final["z"] == pytest.approx(2**20 / 20, rel=1e-8)
+    gate = System.from_strings({"x": "1 + 0*x", "y": "Heaviside(x - 1)*y*(-5*(x - 1)**4)"})
+    run = integrate(gate, [0.0, 1.0], (0.0, 2.5), method="Taylor", rtol=1e-6, atol=1e-6)
+    assert run.final["y"] == pytest.approx(math.exp(-(1.5**5)), abs=1e-4)

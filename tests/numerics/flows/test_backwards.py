@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from odesys import StopWhen, System, integrate
-from odesys.errors import ParameterError
+from odesys.errors import IntegrationError, ParameterError
 
 FORCED = System.from_strings({"x": "y*cos(t)", "y": "-x + k*t"})
 
@@ -39,3 +39,20 @@ def test_what_repels_forwards_attracts_backwards() -> None:
     run = integrate(leaving, [0.5, 0.0], (0.0, -2.0))
     (slide,) = run.slides
     assert (slide.start, slide.end) == pytest.approx((-0.5, -2.0)) and run.final["x"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_event_of_time_alone_happens_at_its_time() -> None:
+    line = System.from_strings({"x": "1"})
+    run = integrate(line, [0.0], (2.0, -2.0), events=[StopWhen("then", "t", level=-1.0)])
+    assert run.stop == "event:then" and run.end_time == pytest.approx(-1.0)  # it was at +1
+
+
+def test_a_run_says_when_it_turned_out_stiff_in_its_own_time() -> None:
+    run = integrate(System.from_strings({"x": "1000*(x - cos(t))"}), [1.0], (3.0, 0.0))
+    assert run.stiff_from is not None and 0 < run.stiff_from < 3
+
+
+def test_an_error_names_the_time_of_the_run() -> None:
+    with pytest.raises(IntegrationError, match="stuck at t = -1 with") as caught:
+        integrate(System.from_strings({"x": "-x**2"}), [1.0], (0.0, -3.0))  # x = 1/(1 + t)
+    assert caught.value.objects["time"] == pytest.approx(-1.0)

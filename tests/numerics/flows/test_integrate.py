@@ -564,3 +564,36 @@ def test_names_of_methods_may_be_written_small() -> None:
     ).all()
     with pytest.raises(ParameterError, match="'tailor' is not known; choose auto, DOP853, Taylor"):
         integrate(x, [1.0], (0, 1), method="tailor")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rtol": "a"},
+        {"rtol": [1e-6, 1e-6]},
+        {"atol": "a"},
+        {"t_span": "01"},
+        {"method": None},
+        {"parameters": [1.0]},
+        {"max_steps": 1.5},
+        {"max_steps": math.inf},
+        {"max_steps": -1},
+        {"max_switches": None},
+        {"max_step": "a"},
+        {"t_eval": ["a"]},
+        {"t_span": (1, 0), "t_eval": ["a"]},
+        {"events": None},
+        {"events": StopWhen("half", "x", level=0.5)},
+    ],
+)
+def test_what_is_no_number_is_refused_by_a_sentence(wrong: dict[str, Any]) -> None:
+    decay = System.from_equations({"x": -sym("k") * sym("x")}, parameters=["k"])
+    given = {"t_span": (0, 1), "parameters": {"k": 1.0}} | wrong
+    with pytest.raises(ParameterError):
+        integrate(decay, [1.0], **given)
+
+
+def test_counts_may_be_written_as_floats_and_ends_may_be_far() -> None:
+    decay, line = System.from_equations({"x": -sym("x")}), System.from_equations({"x": 1 + 0 * sym("x")})
+    assert integrate(decay, [1.0], (0, 1), max_steps=1e5).end_time == 1  # type: ignore[arg-type]
+    assert integrate(line, [0.0], (0.0, 1e200)).final["x"] == pytest.approx(1e200)  # it ended at 1e100

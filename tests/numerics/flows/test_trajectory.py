@@ -387,3 +387,9 @@ def test_a_run_has_a_card_for_notebooks(run: Trajectory) -> None:
     card = run._repr_html_()
     Reader(card)
     assert f"{run.cost.field_evaluations} evaluations of the field" in card and "0 to 3" in card
+
+
+@pytest.mark.parametrize("wrong", [{"level": "a"}, {"level": 1j}, {"terminal": "yes"}])
+def test_events_with_other_values_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="the event half has"):
+        StopWhen("half", "x", **wrong)

@@ -69,3 +69,12 @@ def test_an_exact_product_is_rounded_by_itself() -> None:
     third = w.number(1 / 3)
     w.store(w.exact(w.exact(third, "*", w.load("%b")), "-", w.exact(third, "*", w.load("%b"))), "%out")
     assert run(w).tolist() == [[0.0] * 4]
+
+
+def test_lines_for_some_lanes_are_passed_over_where_there_are_none() -> None:
+    w = LaneWriter(4)
+    a = w.load("%a")
+    for k, mask in enumerate((a > 2.5, a > 9.0)):
+        with w.where_any(mask):
+            w.store(a, "%out", k)
+    np.testing.assert_array_equal(run(w, 2), [A, np.zeros(4)])
