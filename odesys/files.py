@@ -66,9 +66,10 @@ def prepare(out: Path | None, result: Path | None, files: Iterable[str] | None =
     With `files` the first is a folder, ours from now on, for these; else it is a file.
     """
     files = None if files is None else tuple(files)
-    for each in (out, *(out / name for name in files or ())) if out and result else ():
-        if os.path.realpath(each) == os.path.realpath(result):
-            raise OutputError(f"{option} and --json both name {each}; give two places", path=each)
+    if out and result:
+        for each in (out, *(out / name for name in files or ())):
+            if os.path.realpath(each) == os.path.realpath(result):
+                raise OutputError(f"{option} and --json both name {each}; give two places", path=each)
     if out and files is None:
         prepare_file(out)
     elif out:
