@@ -60,10 +60,16 @@ def prepare_file(path: str | Path) -> Path:
     return target
 
 
-def prepare(out: Path | None, result: Path | None, files: Iterable[str] | None = None) -> None:
-    """Try the places where results go; with `files` the first is a folder, ours from now on, for these, else a file."""
-    if out and result and os.path.realpath(out) == os.path.realpath(result):
-        raise OutputError(f"--out and --json both name {out}; give two places", path=out)
+def prepare(out: Path | None, result: Path | None, files: Iterable[str] | None = None, option: str = "--out") -> None:
+    """Try the places where results go: that of `option`, and that of --json.
+
+    With `files` the first is a folder, ours from now on, for these; else it is a file.
+    """
+    files = None if files is None else tuple(files)
+    if out and result:
+        for each in (out, *(out / name for name in files or ())):
+            if os.path.realpath(each) == os.path.realpath(result):
+                raise OutputError(f"{option} and --json both name {each}; give two places", path=each)
     if out and files is None:
         prepare_file(out)
     elif out:

@@ -60,7 +60,7 @@ def playground(folder: Path) -> Path:
 # ---- command lines ---------------------------------------------------------------------------------------------------
 
 OMEGAS = st.one_of(
-    st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-300", "1_0"]), st.floats(1e-3, 3.0).map(repr)
+    st.sampled_from(["0.5", "1e-3", "2", "99.9", "0.125", "1e-50", "1_0"]), st.floats(1e-3, 3.0).map(repr)
 )
 TIMES = st.one_of(st.sampled_from(["1", "40", "1e-6", "0.3", "1000", "25"]), st.floats(1e-3, 50.0).map(repr))
 NUMBERS = st.integers(0, 10**9)

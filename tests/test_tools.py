@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -46,3 +48,13 @@ def test_lines_of_code_are_counted() -> None:
     source = text + 'def f(a, *, b=1, **c):\n    """Doc."""\n    return [\n        a\n    ]\n'
     assert len(count.code_lines(source)) == 4
     assert list(count.functions(source)) == [("f", 4, 3)]
+
+
+@pytest.mark.parametrize("checker", ["check_region", "check_enclosure"])
+@pytest.mark.parametrize("text", ["[]", "null", "3", "[" * 100_000, "{", '{"format": 1}', "\x00"])
+def test_what_is_no_certificate_is_rejected_in_one_line(checker: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "file.json").write_text(text)
+    program = [sys.executable, "-I", str(TOOLS / f"{checker}.py"), str(tmp_path / "file.json")]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode == 2 and said.startswith("REJECTED, not a certificate: ") and said.count("\n") == 1

@@ -174,7 +174,7 @@ def main():
     except Failure as failure:
         print(f"REJECTED: {failure}")
         return 1
-    except (OSError, ValueError, LookupError, TypeError, ZeroDivisionError) as problem:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as problem:
         print(f"REJECTED, not a certificate: {problem!r}")
         return 2
     print(f"accepted: {len(data['steps'])} steps, {len(data['claims'])} claims; trusted: the table is the model")

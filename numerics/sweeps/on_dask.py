@@ -7,11 +7,12 @@ a batch whose worker died are tried again one by one, to find the one.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -87,8 +88,10 @@ def _dask_client(connect: Any, address: str) -> Any:
     """A client of the user's cluster, which has a worker; what does not answer in time is a sentence."""
     try:
         _knock(address)
+        with ThreadPoolExecutor(1) as apart:  # a notebook has a loop of its own in this thread
+            apart.submit(lambda: asyncio.run(_greet(address))).result()
         client = connect(address, timeout="8s", set_as_default=False)
-    except (OSError, ValueError, OverflowError) as error:
+    except (OSError, ValueError, TypeError, RuntimeError, OverflowError) as error:  # TypeError: no certificate
         raise OdesysError(f"no Dask scheduler answers at {address!r}: {error or type(error).__name__}") from None
     try:
         client.wait_for_workers(1, timeout=DASK_PATIENCE)
@@ -112,6 +115,15 @@ def _knock(address: str) -> None:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=DASK_PATIENCE) as line:
             if not line.recv(1):  # a scheduler speaks first
                 raise ConnectionError("the connection is closed at once")
+
+
+async def _greet(address: str) -> None:
+    """Connect as a client does, without one: a client that fails to begin waits long for its own end."""
+    from distributed.comm.core import connect
+    from distributed.security import Security
+
+    line = await connect(address, timeout=DASK_PATIENCE, **Security().get_connection_args("client"))
+    line.abort()
 
 
 def _first_done(client: Any, wait_for: Callable[..., Any], futures: list[Any]) -> Iterable[Any]:

@@ -20,7 +20,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from ..exact.balls import Interval, ball_endpoints, ball_program
+from ..exact.balls import Interval, ball_endpoints, ball_program, has_endpoints
 from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.functions import FUNCTIONS
@@ -166,7 +166,7 @@ class _Field:
                 if any(v.is_finite() and not v.contains(0) for v in values):
                     return None
                 image = self.krawczyk(balls, matrix, PRECISION)
-            if image is None or not all(k.is_finite() for k in image):
+            if image is None or not all(has_endpoints(k) for k in image):
                 return box
             if all(x.contains_interior(k) for x, k in zip(balls, image, strict=True)):
                 return _Unique(balls)

@@ -33,6 +33,8 @@ from .undefined import where_undefined
 MOST_SQUARE = 8  # states up to which conserved quantities of degree 2 are searched; above it linear ones
 DEGREES = {1: 4, 2: 4, 3: 3, 4: 3}  # of conserved quantities, for fewer states
 MOST_LINEAR = 300
+MOST_STATES = 2000  # that are analysed at all
+MOST_MOVED = 300  # states up to which signed permutations are searched
 MOST_LUMPED = 12  # states up to which a lumped system is searched for each of them
 
 
@@ -195,6 +197,10 @@ def analyse(
     >>> print(analyse(System.from_strings({"x": "x - x**3"})).sentence)
     1 state: no conserved quantity up to degree 4, 2 signed permutations, 3 equilibria (2 stable). Nothing is left open.
     """
+    if system.dimension > MOST_STATES:
+        raise EquationError(
+            f"the system has {system.dimension:,} states, and at most {MOST_STATES:,} are analysed; give a part of it"
+        )
     counts: dict[str, int] = {}
     integrals: list[Node] = []
     values = _by_name(values, system.parameters, "a parameter")
@@ -292,6 +298,10 @@ def _conserved(system: System, counts: dict[str, int], seed: int, integrals: lis
 
 
 def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[Finding]:
+    if system.dimension > MOST_MOVED:
+        text = f"Signed permutations of the states were not searched, for there are more than {MOST_MOVED} states"
+        yield Finding("symmetries", text, "undecided", "", "system.symmetries()")
+        return
     found = system.symmetries()
     counts["symmetries"] = found.order
     if found.order > 1:

@@ -13,7 +13,7 @@ import flint
 import sympy as sp
 
 from ..errors import EquationError
-from ..exact.balls import Interval, as_ball, ball_endpoints, ball_program
+from ..exact.balls import Interval, as_ball, ball_endpoints, ball_program, has_endpoints
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy_many
@@ -140,7 +140,7 @@ def _search(
             ordered[name] = ball_program([value], 192)(ordered)[0]
         later = back(ordered)[len(solved) :]
         divisors, walls = later[: len(slopes)], later[len(slopes) :]
-        enclosure = {name: ball_endpoints(ordered[name]) for name in system.names if ordered[name].is_finite()}
+        enclosure = {name: ball_endpoints(ordered[name]) for name in system.names if has_endpoints(ordered[name])}
         if len(enclosure) < system.dimension or any(d.contains(0) for d in divisors):
             left.append(Undecided("the equation of an eliminated state degenerates at a zero", enclosure))
             continue

@@ -20,7 +20,7 @@ import flint
 import sympy as sp
 
 from ..errors import EquationError
-from ..exact.balls import as_ball, ball_endpoints, ball_number, ball_program
+from ..exact.balls import as_ball, ball_endpoints, ball_number, ball_program, has_endpoints
 from ..exact.rewriting import has_floats
 from ..expr import graph
 from ..expr.sympy_bridge import to_sympy
@@ -151,7 +151,7 @@ def _clusters(matrix: Any) -> tuple[Any, ...] | None:
     """
     size = matrix.nrows()
     polynomial = matrix.charpoly()
-    if not all(c.is_finite() for c in polynomial.coeffs()):
+    if not all(has_endpoints(c) for c in polynomial.coeffs()):
         return None
     exact = [ball_endpoints(c.mid())[0] for c in (polynomial[k] for k in range(size + 1))]
     error = max((polynomial[k].rad() for k in range(size + 1)), key=float)

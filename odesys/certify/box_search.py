@@ -22,7 +22,7 @@ from typing import Any
 import flint
 
 from ..errors import EquationError
-from ..exact.balls import Program, as_ball, ball_around, ball_program
+from ..exact.balls import Program, as_ball, ball_around, ball_program, has_endpoints
 from ..expr import graph
 from ..expr.graph import Node
 from .hidden_sums import separate
@@ -40,8 +40,8 @@ Point = Mapping[str, Fraction]
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction] | None:
-    """Both ends of a ball as exact fractions; None if the ball is not finite."""
-    if not value.is_finite():
+    """Both ends of a ball as exact fractions; None if the ball is not finite, or nearly so."""
+    if not has_endpoints(value):
         return None
     low, high = (end.man_exp() for end in (value.lower(), value.upper()))
     return tuple(Fraction(int(m)) * Fraction(2) ** int(e) for m, e in (low, high))  # type: ignore[return-value]

@@ -425,8 +425,10 @@ def verify(
     from ..papers.verification import Request, run_command
     from ..papers.workers import available_cores
 
-    files.prepare(errata, json)
-    files.prepare(certificates, None, ())
+    for option, folder in {"--certificates": certificates, "--proofs": proofs}.items():
+        if option == "--certificates" or folder != certificates:
+            files.prepare(folder, json, (), option)
+    files.prepare(errata, json, None, "--errata")
     chosen = _papers(names)
     cores = workers or available_cores()
     request = Request(

@@ -20,6 +20,7 @@ from ..expr.tape import Arithmetic, Tape
 Interval = tuple[Fraction, Fraction]
 Program = Callable[[Mapping[str, Any]], list[Any]]
 _FLOAT_ERROR = 2.0**-50
+MOST_BITS = 2**20  # of an endpoint that is written out, before or after its point
 
 
 @contextmanager
@@ -101,6 +102,17 @@ def ball_around(low: Any, high: Any) -> Any:
     return as_ball(low).union(as_ball(high))
 
 
+def has_endpoints(value: Any) -> bool:
+    """True if the endpoints of a ball are numbers that can be written out; 2 to the power 10^18 is finite, too.
+
+    >>> has_endpoints(as_ball(2) ** 1000), has_endpoints(as_ball(2) ** 10**18), has_endpoints(as_ball(0) ** -1)
+    (True, False, False)
+    """
+    return bool(value.is_finite()) and all(
+        abs(int(end.man_exp()[1])) <= MOST_BITS for end in (value.mid(), value.rad()) if end
+    )
+
+
 def ball_endpoints(value: Any) -> Interval:
     """The exact endpoints of a ball.
 
@@ -112,7 +124,7 @@ def ball_endpoints(value: Any) -> Interval:
     Returns
     -------
     Interval
-        Two fractions.
+        Two fractions; an OverflowError where they would fill the memory.
 
     Examples
     --------
@@ -121,6 +133,8 @@ def ball_endpoints(value: Any) -> Interval:
     >>> low < Fraction(1, 4), high - low < Fraction(1, 2) + Fraction(1, 10**8)
     (True, True)
     """
+    if not has_endpoints(value):  # FLINT ends the process on some of them
+        raise OverflowError("the endpoints of a ball are no numbers that can be written out")
     middle, radius = (Fraction(int(q.p), int(q.q)) for q in (value.mid().fmpq(), value.rad().fmpq()))
     return middle - radius, middle + radius
 

@@ -471,7 +471,7 @@ class ClaimBook:
             verdict = in_parts(claim.check(lab))
         except OdesysError:  # a sentence about the system: who asked for it knows whether that is news
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a check that ends the process is no check
             where = "".join(f" on {value}" for value in laboratory.values())
             raise CheckError(
                 f"the check of {self.paper} {claim.id}{where} broke off: {type(error).__name__}: {error}",
@@ -529,6 +529,8 @@ def in_parts(found: Verdict | Mapping[str, Verdict]) -> Verdict:
     """
     if isinstance(found, Verdict):
         return found
+    if not (isinstance(found, Mapping) and found and all(isinstance(part, Verdict) for part in found.values())):
+        raise TypeError(f"it returns {str(found)[:60]}, and not a verdict, or one for each part")
     total = combine_verdicts(found)
     whole = total.proof if all(part.proof is not None for part in found.values()) else None  # else it is of parts only
     return replace(total, parts=dict(found), details=_details_of(found), proof=whole)

@@ -59,6 +59,7 @@ def load_later(module: str, name: str) -> Callable[..., Any]:
 MOST_LETTERS = 100
 _FILE_NAME = re.compile(r"\w[\w.-]*")
 LARGEST = 1e60  # of a parameter: its fifth power is still a floating-point number
+SMALLEST = 1e-60  # of one that is not zero, for the same reason
 LARGEST_WHOLE = 10**15  # of a parameter that is a whole number
 
 
@@ -129,6 +130,11 @@ class Parameter:
                 else f"{LARGEST:g}, so that its powers are floating-point numbers"
             )
             raise ParameterError(f"{self.name} = {_short(text)} is too large: it can be at most {most}")
+        if 0 < abs(number) < SMALLEST:
+            raise ParameterError(
+                f"{self.name} = {_short(text)} is too small: it can be at least {SMALLEST:g}, so that its powers are "
+                f"floating-point numbers"
+            )
         return value
 
     def _wanted(self) -> str:

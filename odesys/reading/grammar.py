@@ -39,6 +39,7 @@ _OTHER_NAMES = {
     "acosh": "arccosh",
     "atanh": "arctanh",
 }
+MOST_EXPANDED = 10**6  # letters that calls of functions stand for; more come of functions that double at each step
 _MORE = ("abs", "relu", "sqrt", "cbrt")
 
 
@@ -86,12 +87,14 @@ class Grammar:
     values : names that stand for expressions.
     functions : functions that a file defines itself.
     fold : whether capital letters are the same as small ones.
+    expanded : how many letters calls of these functions have stood for so far.
     """
 
     states: Collection[str] = ()
     values: Mapping[str, Node] = field(default_factory=dict)
     functions: Mapping[str, Definition] = field(default_factory=dict)
     fold: bool = False
+    expanded: list[int] = field(default_factory=lambda: [0])
 
     def read(self, text: str) -> Node:
         """The expression that a text stands for.
@@ -251,9 +254,17 @@ class _Reader:
         definition = self.grammar.functions[name]
         if len(definition.arguments) != len(arguments):
             raise EquationError(f'in "{self.text}" {name} takes {len(definition.arguments)} arguments')
+        self.grammar.expanded[0] += len(definition.text)
+        if self.grammar.expanded[0] > MOST_EXPANDED:
+            raise EquationError(
+                f"the functions of this file call each other so often that {name} stands for more than "
+                f"{MOST_EXPANDED:,} letters; write fixed quantities in between"
+            )
         others = {key: value for key, value in self.grammar.functions.items() if key != name}  # no recursion
         values = {**self.grammar.values, **dict(zip(definition.arguments, arguments, strict=True))}
-        return Grammar(self.grammar.states, values, others, self.grammar.fold).read(definition.text)
+        return Grammar(self.grammar.states, values, others, self.grammar.fold, self.grammar.expanded).read(
+            definition.text
+        )
 
     def pieces(self) -> Node:
         """Piecewise((value, condition), ..., (value, True)), or piecewise(value, condition, ..., otherwise)."""

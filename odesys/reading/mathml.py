@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -32,7 +33,16 @@ TESTS: dict[str, Callable[[Node, Node], Node]] = {
     "leq": lambda a, b: 1 - graph.step(a - b),
     "geq": lambda a, b: 1 - graph.step(b - a),
 }
-
+#: how many arguments an element takes, at least and at most
+ARGUMENTS: dict[str, tuple[int, float]] = {
+    **dict.fromkeys((*FUNCTIONS, *RECIPROCALS, "root", "log", "not"), (1, 1)),
+    **dict.fromkeys(("plus", "times", "and", "or"), (0, inf)),
+    **dict.fromkeys(("max", "min"), (1, inf)),
+    **dict.fromkeys(TESTS, (2, inf)),
+    **dict.fromkeys(("divide", "power"), (2, 2)),
+    "minus": (1, 2),
+}
+MOST_EXPANDED = 10**6  # elements that calls of functions stand for; more come of functions that double at each step
 
 MOST_DEPTH = 300  # elements in each other; nobody writes so many, and readers of others break off far above
 
@@ -62,6 +72,20 @@ def tag(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
+def part(element: Element, place: int = 0) -> Element:
+    """What stands inside of an element at a place; the last one for -1."""
+    if len(element) < (abs(place) if place < 0 else place + 1):
+        raise EquationError(f"an element <{tag(element)}> of MathML has fewer parts than it needs")
+    return element[place]
+
+
+def _count(kind: str, values: Sequence[object]) -> None:
+    least, most = ARGUMENTS[kind]
+    if not least <= len(values) <= most:
+        wanted = f"{least}" if least == most else f"{least} or more" if most == inf else f"{least} or {most}"
+        raise EquationError(f"an element <{kind}> of MathML has {len(values)} arguments and takes {wanted}")
+
+
 def parse_xml(text: str) -> Element:
     """The root of a document; what is not XML is refused with the place."""
     try:
@@ -78,10 +102,12 @@ class MathReader:
     ----------
     name : from the text of <ci> to an expression.
     functions : functions that a file defines: their arguments and the element of their value.
+    expanded : how many elements calls of these have stood for so far; readers of one file share it.
     """
 
     name: Callable[[str], Node] = graph.sym
     functions: Mapping[str, tuple[tuple[str, ...], Element]] = field(default_factory=dict)
+    expanded: list[int] = field(default_factory=lambda: [0])
 
     def read(self, element: Element) -> Node:
         """The expression of an element.
@@ -92,7 +118,7 @@ class MathReader:
         """
         kind = tag(element)
         if kind in ("math", "semantics"):
-            return self.read(element[0])
+            return self.read(part(element))
         if kind == "ci":
             return self.name((element.text or "").strip())
         if kind == "cn":
@@ -123,9 +149,9 @@ class MathReader:
         otherwise = [child for child in element if tag(child) == "otherwise"]
         if not otherwise:
             raise EquationError("a piecewise function must say what it is otherwise")
-        node = self.read(otherwise[0][0])
+        node = self.read(part(otherwise[0]))
         for piece in reversed([child for child in element if tag(child) == "piece"]):
-            gate = self.test(piece[1])
+            gate = self.test(part(piece, 1))
             node = gate * self.read(piece[0]) + (1 - gate) * node
         return node
 
@@ -136,14 +162,16 @@ class MathReader:
             return graph.num(int(kind == "true"))
         if kind != "apply":
             raise EquationError(f"the element <{kind}> of MathML is no condition")
-        operator, parts = tag(element[0]), list(element[1:])
+        operator, parts = tag(part(element)), list(element[1:])
+        if operator in ARGUMENTS:
+            _count(operator, parts)
         if operator in TESTS:
-            values = [self.read(part) for part in parts]
+            values = [self.read(each) for each in parts]
             gate = graph.ONE
             for a, b in pairwise(values):
                 gate = gate * TESTS[operator](a, b)
             return gate
-        gates = [self.test(part) for part in parts] if operator in ("and", "or", "not", "xor") else []
+        gates = [self.test(each) for each in parts] if operator in ("and", "or", "not", "xor") else []
         if operator == "not":
             return 1 - gates[0]
         if operator == "and":
@@ -153,16 +181,16 @@ class MathReader:
         raise EquationError(f"the condition <{operator}> of MathML is not read; < > <= >= and or not are")
 
     def _apply(self, element: Element) -> Node:
-        head, parts = element[0], [child for child in element[1:] if tag(child) not in ("degree", "logbase", "bvar")]
+        head, parts = part(element), [child for child in element[1:] if tag(child) not in ("degree", "logbase", "bvar")]
         kind = tag(head)
         if kind == "ci" or (kind == "csymbol" and "delay" not in head.get("definitionURL", "")):
-            return self._call((head.text or "").strip(), [self.read(part) for part in parts])
+            return self._call((head.text or "").strip(), [self.read(each) for each in parts])
         if kind in TESTS or kind in ("and", "or", "not"):
             return self.test(element)
         if kind == "csymbol":
             raise EquationError("delays are not read")
-        values = [self.read(part) for part in parts]
-        extra = {tag(child): self.read(child[0]) for child in element[1:] if tag(child) in ("degree", "logbase")}
+        values = [self.read(each) for each in parts]
+        extra = {tag(child): self.read(part(child)) for child in element[1:] if tag(child) in ("degree", "logbase")}
         try:
             return _value(kind, values, extra)
         except ZeroDivisionError:
@@ -174,12 +202,21 @@ class MathReader:
         arguments, body = self.functions[name]
         if len(arguments) != len(values):
             raise EquationError(f"the function {name} takes {len(arguments)} arguments, not {len(values)}")
+        self.expanded[0] += sum(1 for _ in body.iter())
+        if self.expanded[0] > MOST_EXPANDED:
+            raise EquationError(
+                f"the functions of this file call each other so often that {name} stands for more than "
+                f"{MOST_EXPANDED:,} elements; write formulas with quantities of their own in between"
+            )
         inside, outside = dict(zip(arguments, values, strict=True)), self.name
         others = {key: value for key, value in self.functions.items() if key != name}  # no recursion
-        return MathReader(lambda n: inside[n] if n in inside else outside(n), others).read(body)
+        return MathReader(lambda n: inside[n] if n in inside else outside(n), others, self.expanded).read(body)
 
 
 def _value(kind: str, values: Sequence[Node], extra: Mapping[str, Node]) -> Node:
+    if kind not in ARGUMENTS:
+        raise EquationError(f"the function <{kind}> of MathML is not read", function=kind)
+    _count(kind, values)
     if kind == "plus":
         return graph.add(values)
     if kind == "times":
@@ -198,12 +235,10 @@ def _value(kind: str, values: Sequence[Node], extra: Mapping[str, Node]) -> Node
         return graph.call(FUNCTIONS[kind], values[0])
     if kind in RECIPROCALS:
         return 1 / graph.call(RECIPROCALS[kind], values[0])
-    if kind in ("max", "min"):
-        result, sense = values[0], 1 if kind == "max" else -1
-        for other in values[1:]:
-            result = result + graph.relu((other - result) * sense) * sense
-        return result
-    raise EquationError(f"the function <{kind}> of MathML is not read", function=kind)
+    result, sense = values[0], 1 if kind == "max" else -1  # what is left
+    for other in values[1:]:
+        result = result + graph.relu((other - result) * sense) * sense
+    return result
 
 
 def _number(element: Element) -> Fraction:

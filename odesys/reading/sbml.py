@@ -5,6 +5,7 @@ python-libsbml reads and checks the file, antimony turns its language into SBML;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -15,12 +16,12 @@ from ..expr.field import ScalarField
 from ..expr.graph import Node
 from ..expr.letters import plain_name
 from ..expr.system import TIME, System
-from .mathml import MathReader, parse_xml, refuse_deep, tag
+from .mathml import Element, MathReader, parse_xml, part, refuse_deep, tag
 from .reading import Reading
 
 
 def missing(package: str, what: str) -> EquationError:
-    """The sentence that says how to get a package of the extra ``import``."""
+    """The sentence that says how to get a package of the extra ``import``, by its name on an index of packages."""
     return EquationError(f"{what} needs the package {package}; install it with: pip install {package}")
 
 
@@ -41,7 +42,7 @@ def system_from_sbml(text: str) -> Reading:
     try:
         import libsbml
     except ImportError:
-        raise missing("libsbml", "reading SBML") from None
+        raise missing("python-libsbml", "reading SBML") from None
     refuse_deep(text, "SBML file")  # libsbml ends the process on one
     document = libsbml.readSBMLFromString(text)
     errors = [document.getError(k) for k in range(document.getNumErrors())]
@@ -75,6 +76,7 @@ class _Model:
         self.functions = {f.getId(): self._lambda(f) for f in model.getListOfFunctionDefinitions()}
         self._meaning: dict[str, Node] = {}
         self._open: set[str] = set()
+        self._expanded = [0]
 
     def _refuse(self) -> None:
         model = self.model
@@ -91,15 +93,25 @@ class _Model:
             self.notes.append("left out: constraints, which only stop a simulation")
 
     def _lambda(self, definition: Any) -> tuple[tuple[str, ...], Any]:
-        body = parse_xml(self.libsbml.writeMathMLToString(definition.getMath()))[0]
-        names = tuple((child[0].text or "").strip() for child in body if tag(child) == "bvar")
-        return names, body[-1]
+        body = part(self._math(definition, f"the function {definition.getId()}"))
+        names = tuple((part(child).text or "").strip() for child in body if tag(child) == "bvar")
+        return names, part(body, -1)
 
-    def node(self, math: Any, local: Mapping[str, Node] | None = None) -> Node:
-        """A formula with assigned names replaced by what they stand for."""
+    def _math(self, owner: Any, what: str) -> Element:
+        """The formula of a part of the file."""
+        formula = owner.getMath()
+        if formula is None:
+            raise EquationError(f"{what} has no formula in the SBML file")
+        return parse_xml(self.libsbml.writeMathMLToString(formula))
+
+    def node(self, owner: Any, what: str, local: Mapping[str, Node] | None = None) -> Node:
+        """The formula of a part of the file, with assigned names replaced by what they stand for."""
         known = local or {}
-        reader = MathReader(lambda name: known[name] if name in known else self.value(name), self.functions)
-        return reader.read(parse_xml(self.libsbml.writeMathMLToString(math)))
+
+        def meaning(name: str) -> Node:
+            return known[name] if name in known else self.value(name)
+
+        return MathReader(meaning, self.functions, self._expanded).read(self._math(owner, what))
 
     def value(self, name: str) -> Node:
         """What a name in a formula stands for."""
@@ -108,7 +120,7 @@ class _Model:
                 raise EquationError(f"the assignment of {name} needs itself")
             if name not in self._meaning:
                 self._open.add(name)
-                self._meaning[name] = self.node(self.assigned[name].getMath())
+                self._meaning[name] = self.node(self.assigned[name], f"the rule of {name}")
                 self._open.discard(name)
             return self._meaning[name]
         if name in self.units:
@@ -120,10 +132,10 @@ class _Model:
     def rate(self, reaction: Any) -> Node:
         """The kinetic law of a reaction, in amount per time."""
         law = reaction.getKineticLaw()
-        if law is None or law.getMath() is None:
+        if law is None:
             raise EquationError(f"the reaction {reaction.getId()} has no kinetic law")
         local = {p.getId(): graph.sym(self.local_name(reaction, p)) for p in self._locals(law)}
-        return self.node(law.getMath(), local)
+        return self.node(law, f"the kinetic law of {reaction.getId()}", local)
 
     def _locals(self, law: Any) -> list[Any]:
         return list(law.getListOfLocalParameters()) + [
@@ -148,7 +160,11 @@ class _Model:
                 name = reference.getSpecies()
                 if reference.getId() and (reference.getId() in self.rates or reference.getId() in self.assigned):
                     raise EquationError(f"the stoichiometry of {name} changes by a rule, which is not read")
-                count = Fraction(repr(reference.getStoichiometry()))
+                count = _number(reference.getStoichiometry(), f"the stoichiometry of {name}")
+                if count is None:
+                    raise EquationError(f"the stoichiometry of {name} has no value in the SBML file")
+                if name not in self.species:
+                    raise EquationError(f"{reaction.getId()} changes {name or 'something'}, which is no species")
                 species = self.species[name]
                 if not (species.getBoundaryCondition() or species.getConstant()):
                     place = self.value(species.getCompartment())
@@ -167,7 +183,7 @@ class _Model:
                 raise EquationError(f"{name} is moved by reactions and by a rule")
             equations[plain_name(name)] = change
         for name, rule in self.rates.items():
-            equations[plain_name(name)] = self.node(rule.getMath())
+            equations[plain_name(name)] = self.node(rule, f"the rule of {name}")
         if not equations:
             raise EquationError("nothing moves in this SBML file: it has no reaction and no rate rule")
         seen = {plain_name(name): self.value(name) for name in self.assigned}
@@ -189,45 +205,74 @@ class _Model:
     def _numbers(self) -> dict[str, Fraction | None]:
         """Values at the start of all that has a name, in the order of the file."""
         found: dict[str, Fraction | None] = {}
-        sizes = {n: Fraction(repr(c.getSize())) if c.isSetSize() else Fraction(1) for n, c in self.size.items()}
+        sizes = {n: _number(c.getSize(), f"the size of {n}") if c.isSetSize() else None for n, c in self.size.items()}
         for name, s in self.species.items():
+            if s.getCompartment() not in sizes:
+                raise EquationError(f"the species {name} is in {s.getCompartment()}, which is no compartment")
             size = sizes[s.getCompartment()]
+            size = Fraction(1) if size is None else size
+            amounts = s.getHasOnlySubstanceUnits()
             if s.isSetInitialConcentration():
-                value: Fraction | None = Fraction(repr(s.getInitialConcentration()))
-                value = value * size if s.getHasOnlySubstanceUnits() and value is not None else value
+                value = _number(s.getInitialConcentration(), f"the start of {name}")
+                value = value * size if amounts and value is not None else value
             elif s.isSetInitialAmount():
-                value = Fraction(repr(s.getInitialAmount())) / (1 if s.getHasOnlySubstanceUnits() else size)
+                value = _number(s.getInitialAmount(), f"the start of {name}")
+                if not size and not amounts:
+                    raise EquationError(f"{name} has no concentration in {s.getCompartment()}, whose size is 0")
+                value = value if amounts or value is None else value / size
             else:
                 value = None
             found[plain_name(name)] = value
-        found |= {plain_name(name): size for name, size in sizes.items()}
+        found |= {plain_name(name): Fraction(1) if size is None else size for name, size in sizes.items()}
         for p in self.model.getListOfParameters():
-            found[plain_name(p.getId())] = Fraction(repr(p.getValue())) if p.isSetValue() else None
+            found[plain_name(p.getId())] = _value_of(p)
         for reaction in self.model.getListOfReactions():
             for p in self._locals(reaction.getKineticLaw()):  # one without a law was refused by `rate`
-                found[self.local_name(reaction, p)] = Fraction(repr(p.getValue())) if p.isSetValue() else None
+                found[self.local_name(reaction, p)] = _value_of(p)
         self._initial_assignments(found)
         return found
 
     def _initial_assignments(self, found: dict[str, Fraction | None]) -> None:
-        waiting = {plain_name(a.getSymbol()): self.node(a.getMath()) for a in self.model.getListOfInitialAssignments()}
+        waiting = {
+            plain_name(a.getSymbol()): self.node(a, f"the initial assignment of {a.getSymbol()}")
+            for a in self.model.getListOfInitialAssignments()
+        }
         while waiting:
             known = {graph.sym(n): graph.num(v) for n, v in found.items() if v is not None and n not in waiting}
-            ready = {
-                n: graph.substitute([node], {**known, graph.sym(TIME): graph.ZERO})[0] for n, node in waiting.items()
-            }
+            known[graph.sym(TIME)] = graph.ZERO
+            try:
+                ready = {n: graph.substitute([node], known)[0] for n, node in waiting.items()}
+            except ZeroDivisionError:
+                raise EquationError("an initial assignment of the SBML file divides by zero") from None
             done = {n: v for n, v in ready.items() if not graph.symbols([v])}
             if not done:
                 self.notes.append(f"no number for the initial assignment of {', '.join(sorted(waiting))}")
                 found |= dict.fromkeys(waiting)
                 return
             for name, value in done.items():
-                found[name] = Fraction(value.args[0]) if value.op == "num" else Fraction(repr(graph_value(value)))
+                found[name] = Fraction(value.args[0]) if value.op == "num" else graph_value(name, value)
                 del waiting[name]
 
 
-def graph_value(node: Node) -> float:
+def _number(value: float, what: str) -> Fraction | None:
+    """The decimal that a float prints as; NaN is how SBML writes that there is no value."""
+    if math.isinf(value):
+        raise EquationError(f"{what} is infinite in the SBML file; give a number")
+    return None if math.isnan(value) else Fraction(repr(value))
+
+
+def _value_of(parameter: Any) -> Fraction | None:
+    return _number(parameter.getValue(), f"the value of {parameter.getId()}") if parameter.isSetValue() else None
+
+
+def graph_value(name: str, node: Node) -> Fraction:
     """The float of an expression without names, for a start value such as exp(1)."""
     from ..expr.sympy_bridge import to_sympy
 
-    return float(to_sympy(node))
+    try:
+        number = _number(float(to_sympy(node)), f"the initial assignment of {name}")
+    except (TypeError, OverflowError):  # a complex number, or one beyond floats
+        number = None
+    if number is None:
+        raise EquationError(f"the initial assignment of {name} has no value that is a real number")
+    return number

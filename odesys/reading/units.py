@@ -52,18 +52,25 @@ def _whole(unit: Element, attribute: str, otherwise: str) -> int:
     return int(number)
 
 
+MOST_STEPS = 10**5  # from a unit to those it is made of, in one file
+
+
 class Units:
     """The units of a file: those of the model, and those of its components."""
 
     def __init__(self, root: Element) -> None:
         self.tables: dict[str, dict[str, Element]] = {"": self._own(root)}
         self.tables |= {c.get("name", ""): self._own(c) for c in root if tag(c) == "component"}
+        self.steps = 0
 
     def _own(self, element: Element) -> dict[str, Element]:
         return {child.get("name", ""): child for child in element if tag(child) == "units"}
 
     def size(self, component: str, name: str, seen: tuple[str, ...] = ()) -> Size:
         """Factor and base units of a name, as a component knows it."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise EquationError(f"the units of this file are made of each other in more than {MOST_STEPS:,} steps")
         element = self.tables.get(component, {}).get(name)
         if element is None:
             element = self.tables[""].get(name)

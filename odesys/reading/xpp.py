@@ -109,11 +109,10 @@ def system_from_ode(text: str) -> Reading:
         raise EquationError("the file has no equation x' = ... or dx/dt = ...")
     if len(kinds) > 1:
         raise EquationError("the file mixes a flow (x' = ...) and a map (x(t+1) = ...)")
-    grammar = Grammar(list(equations), {}, functions, fold=True)
     meaning: dict[str, graph.Node] = {}
+    grammar = Grammar(frozenset(equations), meaning, functions, fold=True)
     for name, right in fixed.items():  # each may use those before it
-        meaning[name] = Grammar(list(equations), meaning, functions, fold=True).read(right)
-    grammar = Grammar(list(equations), meaning, functions, fold=True)
+        meaning[name] = grammar.read(right)
     nodes = tuple(grammar.read(right) for right in equations.values())
     seen = {name: grammar.read(right) for name, right in shown.items()}
     used = graph.symbols([*nodes, *seen.values()]) - set(equations) - {TIME}

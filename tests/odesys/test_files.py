@@ -65,6 +65,10 @@ def test_the_wrong_kind_is_refused(tmp_path: Path) -> None:
         files.prepare_folder(tmp_path / "file")
     with pytest.raises(OutputError, match=r"both name"):
         files.prepare(tmp_path / "x", tmp_path / "folder" / ".." / "x")
+    with pytest.raises(OutputError, match=r"--out and --json both name .*table.csv"):
+        files.prepare(tmp_path / "folder", tmp_path / "folder" / "table.csv", ["table.csv"])
+    with pytest.raises(OutputError, match=r"--errata and --json both name"):
+        files.prepare(tmp_path / "x", tmp_path / "x", None, "--errata")
     assert (tmp_path / "file").read_text() == "kept"
 
 

@@ -224,6 +224,8 @@ def test_two_step_cycles_are_reported_and_follow_their_law() -> None:
         start = replace(drawn, state=replace(drawn.state, v_mu=0.0, v=np.abs(drawn.state.v) + 1e-12))
         opposite, same = sign_flow.count_crossings(start.state, start, eta)
         law = sign_flow.trap_probability(start, eta)
+        fine = [sign_flow.trap_probability(start, eta * few) / few for few in (1e-4, 1e-7, 1e-20)]
+        assert fine[1:] == pytest.approx([fine[0]] * 2, rel=1e-6)  # the last with more steps than fit in memory
         error = math.sqrt(law * (1 - law) / opposite)
         assert abs(same / opposite - law) < 4 * error
         assert law == pytest.approx(grain / math.sqrt(math.pi), rel=0.03)

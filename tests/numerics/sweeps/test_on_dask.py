@@ -12,6 +12,7 @@ import pytest
 from numerics.sweeps import on_dask
 from numerics.sweeps.on_dask import BATCH_SECONDS, LOAD, MOST_POINTS, TASK_SECONDS, batch_size
 from numerics.sweeps.sweep import LOST_PROCESS, Plan, PointResult
+from odesys.errors import OdesysError
 
 
 def test_batches_last_a_second_and_leave_some_for_all() -> None:
@@ -114,6 +115,20 @@ def test_only_a_plain_address_is_tried_by_ourselves() -> None:
             on_dask._knock(address)
     with pytest.raises(ValueError, match=r"xyz is no protocol of Dask; use .*tcp"):
         on_dask._knock("xyz://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("tls://127.0.0.1:1", "TLS|ssl"), ("inproc://a/b/c", "does not match"), ("somewhere", "port"), (" ", "port")],
+)
+def test_an_address_that_can_not_be_is_told_before_there_is_a_client(address: str, said: str) -> None:
+    """A client that fails to begin says so twice, the second time a quarter of a minute later and as a traceback."""
+
+    def no_client(*_: object, **__: object) -> None:
+        raise AssertionError("a client was made")
+
+    with pytest.raises(OdesysError, match=f"no Dask scheduler answers at {address!r}: .*({said})"):
+        on_dask._dask_client(no_client, address)
 
 
 def test_batches_are_as_long_as_the_points_so_far_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from odesys import System
 from odesys import analyse as findings
-from odesys.errors import ParameterError
+from odesys.errors import EquationError, ParameterError
 from tests.found_lines import texts
 
 
@@ -131,3 +131,17 @@ def test_values_are_found_by_symbols_and_by_words_of_python() -> None:
 def test_states_at_rest_are_not_lumped(recwarn: pytest.WarningsRecorder) -> None:
     findings(System.from_strings("a' = b*c; b' = -a*c; c' = 0"))
     assert not list(recwarn)
+
+
+def test_powers_beyond_all_numbers_are_left_undecided() -> None:
+    """Their balls are finite, and can not be written out: the process ended."""
+    found = findings(System.from_strings({"x": "(x + 1)**(2**62)"}))
+    assert "no symmetry" in found.sentence and found.rests is not None
+
+
+def test_what_is_not_searched_in_large_systems_is_said() -> None:
+    found = findings(System.from_strings({f"x{k}": f"-x{k}" for k in range(301)}))
+    assert any("not searched" in line.text for line in found.open_questions if line.section == "symmetries")
+    assert "symmetr" not in found.sentence
+    with pytest.raises(EquationError, match="has 2,001 states, and at most 2,000 are analysed"):
+        findings(System.from_strings({f"x{k}": f"-x{k}" for k in range(2001)}))

@@ -17,6 +17,7 @@ from odesys.exact.balls import (
     ball_program,
     coefficient,
     exact_tape,
+    has_endpoints,
     series_program,
     solution_series,
     state_series,
@@ -108,3 +109,13 @@ def test_solutions_have_their_taylor_coefficients(length: int) -> None:
         table = state_series(("x",), [[1, 2, 3, 4, 5, 6, 7]], flint.arb(9), length)
         assert [coefficient(table["x"], k) for k in range(length)] == list(range(1, length + 1))
         assert [coefficient(table["t"], k) for k in range(length)] == [9, 1, 0, 0, 0, 0][:length]
+
+
+def test_endpoints_without_end_are_refused() -> None:
+    """FLINT ends the process where 2 to the power 10^19 becomes a fraction."""
+    one, huge, tiny = as_ball(Fraction(3, 4)), as_ball(2) ** 10**19, (as_ball(2) ** 10**19) ** -1
+    assert has_endpoints(one) and has_endpoints(as_ball(0)) and has_endpoints(as_ball(2) ** -1000)
+    for value in (huge, tiny, flint.arb(0, huge), flint.arb(1, tiny), flint.arb("nan"), flint.arb("inf")):
+        assert not has_endpoints(value)
+        with pytest.raises(OverflowError, match="written out"):
+            ball_endpoints(value)

@@ -110,3 +110,11 @@ def test_what_is_out_of_range_is_told_the_ends_there_are() -> None:
     for ends, said in (({"high": 1}, "a number and at most 1"), ({"low": 0, "open_low": True}, "a number above 0")):
         with pytest.raises(ParameterError, match=f"it must be {said}$"):
             Parameter("rate", 0.5, "speed", float, **ends).read("2" if "high" in ends else "0")
+
+
+@pytest.mark.parametrize("text", ["5e-324", "1e-300", "-9e-61"])
+def test_numbers_whose_powers_are_zero_are_refused(text: str) -> None:
+    """Something is divided by them, or by their square."""
+    with pytest.raises(ParameterError, match=r"rate = .* is too small: it can be at least 1e-60"):
+        Parameter("rate", 0.5, "speed").read(text)
+    assert Parameter("rate", 0.5, "speed").read("0") == 0 and Parameter("rate", 0.5, "speed").read("1e-60") == 1e-60

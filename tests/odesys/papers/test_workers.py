@@ -125,6 +125,23 @@ def test_a_check_that_breaks_is_named(folder, workers: int) -> None:
     assert caught.value.claim == "C"  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("return None", "TypeError: it returns None, and not a verdict"),
+        ("return {}", "TypeError: it returns {}, and not a verdict"),
+        ("return {'a': 1}", "TypeError: it returns {'a': 1}, and not a verdict"),
+    ],
+)
+def test_a_check_that_gives_no_verdict_is_named(folder, workers: int, body: str, said: str) -> None:
+    """One that ends the process was a run without a failure."""
+    name, book = folder(body)
+    with pytest.raises(CheckError, match=f"folder C broke off: {said}"):
+        verify(book, list(book), silent, workers, name)
+
+
 def test_a_sentence_of_the_engine_is_named_too(folder) -> None:
     name, book = folder("from odesys.errors import EquationError; raise EquationError('no such state')")
     with pytest.raises(CheckError, match="folder C broke off: no such state"):

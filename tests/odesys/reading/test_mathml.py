@@ -152,6 +152,44 @@ def test_the_first_piece_that_holds_counts() -> None:
     assert [round(number(node, x=x), 9) for x in (0.5, 1.0, 1.5, 2.5, 3.0, 7.0)] == [1, 2, 2, 3, 9, 9]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"<apply><minus/>{X}{X}{X}</apply>", "<minus> of MathML has 3 arguments and takes 1 or 2"),
+        (f"<apply><divide/>{X}{X}{X}</apply>", "<divide> of MathML has 3 arguments and takes 2"),
+        (f"<apply><power/>{X}</apply>", "<power> of MathML has 1 arguments and takes 2"),
+        (f"<apply><sin/>{X}{X}</apply>", "<sin> of MathML has 2 arguments and takes 1"),
+        ("<apply><log/></apply>", "<log> of MathML has 0 arguments and takes 1"),
+        ("<apply><max/></apply>", "<max> of MathML has 0 arguments and takes 1 or more"),
+        (f"<apply><lt/>{X}</apply>", "<lt> of MathML has 1 arguments and takes 2 or more"),
+        ("<apply><not/><true/><true/></apply>", "<not> of MathML has 2 arguments and takes 1"),
+        ("<apply/>", "<apply> of MathML has fewer parts"),
+        ("<math/>", "<math> of MathML has fewer parts"),
+        (f"<piecewise><piece>{X}</piece><otherwise>{X}</otherwise></piecewise>", "<piece> of MathML has fewer parts"),
+        ("<piecewise><otherwise/></piecewise>", "<otherwise> of MathML has fewer parts"),
+        (f"<apply><root/><degree/>{X}</apply>", "<degree> of MathML has fewer parts"),
+    ],
+)
+def test_elements_take_as_many_arguments_as_they_say(text: str, said: str) -> None:
+    """None is left out without a word, and none is missed by a traceback."""
+    with pytest.raises(EquationError, match=said):
+        read(text)
+
+
+def test_functions_that_double_at_each_step_are_refused() -> None:
+    def call(name: str, of: str) -> str:
+        return f"<apply><ci>{name}</ci><apply><{of}/><ci>a</ci></apply></apply>"
+
+    bodies = {
+        f"f{k}": f"<apply><plus/>{call(f'f{k - 1}', 'sin')}{call(f'f{k - 1}', 'cos')}</apply>" for k in range(1, 60)
+    }
+    bodies["f0"] = "<ci>a</ci>"
+    reader = MathReader(sym, {name: (("a",), parse_xml(text)) for name, text in bodies.items()})
+    assert len(reader.read(parse_xml("<apply><ci>f3</ci><ci>x</ci></apply>")).args) == 8
+    with pytest.raises(EquationError, match="call each other so often"):
+        reader.read(parse_xml("<apply><ci>f59</ci><ci>x</ci></apply>"))
+
+
 def test_functions_of_a_file_have_their_arguments() -> None:
     body = parse_xml("<apply><minus/><ci>a</ci><apply><ci>g</ci><ci>b</ci></apply></apply>")
     double = parse_xml("<apply><times/><cn>2</cn><ci>a</ci></apply>")

@@ -129,9 +129,78 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "antimony", None)
     with pytest.raises(EquationError, match=r"reading Antimony needs the package antimony; install it with"):
         system_from_antimony("x = 1")
-    with pytest.raises(EquationError, match=r"reading SBML needs the package libsbml; install it with: pip install"):
+    with pytest.raises(
+        EquationError,
+        match=r"reading SBML needs the package python-libsbml; install it with: pip install python-libsbml",
+    ):
         system_from_sbml("<sbml/>")
 
 
 def test_numbers_of_expressions() -> None:
-    assert graph_value(graph.call("exp", graph.ONE)) == pytest.approx(2.718281828459045)
+    assert float(graph_value("x", graph.call("exp", graph.ONE))) == pytest.approx(2.718281828459045)
+    for node, said in (
+        (graph.call("log", graph.num(-1)), "assignment of x has no value that is a real number"),
+        (graph.call("exp", graph.call("exp", graph.num(10))), "assignment of x is infinite"),
+    ):
+        with pytest.raises(EquationError, match=said):
+            graph_value("x", node)
+
+
+MATH = '<math xmlns="http://www.w3.org/1998/Math/MathML">{}</math>'
+PARTS = {
+    "functions": "",
+    "size": 'size="2"',
+    "place": "C",
+    "start": 'initialAmount="3"',
+    "value": 'value="2"',
+    "given": "",
+    "changed": "A",
+    "count": 'stoichiometry="1"',
+    "law": MATH.format("<apply><times/><ci>k</ci><ci>A</ci></apply>"),
+}
+FILE = """<sbml xmlns="http://www.sbml.org/sbml/level3/version1/core" level="3" version="1"><model id="m">{functions}
+<listOfCompartments><compartment id="C" {size} constant="true"/></listOfCompartments><listOfSpecies><species id="A"
+compartment="{place}" {start} hasOnlySubstanceUnits="false" boundaryCondition="false" constant="false"/></listOfSpecies>
+<listOfParameters><parameter id="k" {value} constant="true"/></listOfParameters>{given}<listOfReactions>
+<reaction id="r" reversible="false" fast="false"><listOfReactants><speciesReference species="{changed}" {count}
+constant="true"/></listOfReactants><kineticLaw>{law}</kineticLaw></reaction></listOfReactions></model></sbml>"""
+FUNCTION = '<listOfFunctionDefinitions><functionDefinition id="f">{}</functionDefinition></listOfFunctionDefinitions>'
+GIVEN = '<listOfInitialAssignments><initialAssignment symbol="A">{}</initialAssignment></listOfInitialAssignments>'
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "said"),
+    [
+        ("size", 'size="0"', "A has no concentration in C, whose size is 0"),
+        ("size", 'size="INF"', "the size of C is infinite"),
+        ("place", "nowhere", "A is in nowhere, which is no compartment"),
+        ("start", 'initialAmount="-INF"', "the start of A is infinite"),
+        ("value", 'value="INF"', "the value of k is infinite"),
+        ("changed", "B", "r changes B, which is no species"),
+        ("count", "", "the stoichiometry of A has no value"),
+        ("count", 'stoichiometry="NaN"', "the stoichiometry of A has no value"),
+        ("law", MATH.format(""), "<math> of MathML has fewer parts"),
+        ("functions", FUNCTION.format(""), "the function f has no formula"),
+        ("functions", FUNCTION.format(MATH.format("")), "<math> of MathML has fewer parts"),
+        ("given", GIVEN.format(""), "the initial assignment of A has no formula"),
+        ("given", GIVEN.format(MATH.format("<apply><ln/><cn>-1</cn></apply>")), "no value that is a real number"),
+        (
+            "given",
+            GIVEN.format(MATH.format("<apply><divide/><cn>1</cn><apply><minus/><ci>k</ci><cn>2</cn></apply></apply>")),
+            "divides by zero",
+        ),
+    ],
+)
+def test_parts_that_are_missing_or_no_numbers_are_refused(part: str, text: str, said: str) -> None:
+    """The reader behind this one lets them through."""
+    with pytest.raises(EquationError, match=said):
+        system_from_sbml(FILE.format(**{**PARTS, part: text}))
+
+
+def test_what_is_not_a_number_is_a_value_that_is_not_given() -> None:
+    whole = system_from_sbml(FILE.format(**PARTS))
+    assert whole.start == {"A": Fraction(3, 2)} and whole.values == {"C": 2, "k": 2}
+    for part in ("start", "value"):
+        name = {"start": "A", "value": "k"}[part]
+        empty = system_from_sbml(FILE.format(**{**PARTS, part: PARTS[part].partition("=")[0] + '="NaN"'}))
+        assert f"no value in the file: {name}" in empty.notes and name not in {**empty.start, **empty.values}

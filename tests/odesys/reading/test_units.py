@@ -99,3 +99,13 @@ def test_units_of_a_component_go_before_those_of_the_model_and_may_be_made_of_ot
     assert units.size("", "root") == (1, (("metre", Fraction(1, 2)),)) and units.size("", "none") == (1, ())
     with pytest.raises(EquationError, match="bad is a root of a unit with a factor"):
         units.size("", "bad")
+
+
+def test_units_that_double_at_each_step_are_refused() -> None:
+    steps = "".join(
+        f'<units name="u{k}"><unit units="u{k - 1}"/><unit units="u{k - 1}"/></units>' for k in range(1, 60)
+    )
+    units = Units(parse_xml(f'<model><units name="u0"><unit units="metre"/></units>{steps}</model>'))
+    assert units.size("", "u5") == (1, (("metre", Fraction(32)),))
+    with pytest.raises(EquationError, match="made of each other in more than 100,000 steps"):
+        units.size("", "u59")

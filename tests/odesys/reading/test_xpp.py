@@ -74,3 +74,10 @@ def test_what_is_no_system_is_refused_by_name(word: str) -> None:
 def test_other_refusals(text: str, said: str) -> None:
     with pytest.raises(EquationError, match=said):
         system_from_ode(text)
+
+
+def test_functions_that_double_at_each_step_are_refused() -> None:
+    lines = ["f0(x)=sin(x)", *(f"f{k}(x)=f{k - 1}(x+1)*f{k - 1}(x-1)" for k in range(1, 60))]
+    assert system_from_ode("\n".join([*lines, "x'=f3(x)"])).system.dimension == 1
+    with pytest.raises(EquationError, match="call each other so often that f"):
+        system_from_ode("\n".join([*lines, "x'=f59(x)"]))
