@@ -93,6 +93,19 @@ def resolved(problem: Problem, state: RunState, step: Step) -> bool:
     return True
 
 
+def far_away(problem: Problem, state: RunState, step: Step) -> bool:
+    """True if all that is watched stays on its side by twice what its readings span."""
+    count, V = problem.count, step.V
+    for i in range(count):
+        low, high = V[i], V[i]
+        for k in range(READINGS):
+            low, high = min(low, V[k * count + i]), max(high, V[k * count + i])
+        near = min(state.side[i] * low, state.side[i] * high)
+        if not near > 2.0 * (high - low) + 64.0 * state.width[i]:
+            return False
+    return True
+
+
 def error_reach(problem: Problem, state: RunState, step: Step, part: float, i: int) -> float:
     """How far the tolerance of a step, and rounding of time, can move a watched value, at a fraction of a step."""
     n, t, reach, late = problem.n, state.t + part * step.h, 0.0, TIME_ROUNDING * max(abs(state.t), step.h)

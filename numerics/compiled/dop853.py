@@ -1,7 +1,7 @@
-"""One step of the Runge-Kutta method DOP853 (order 8) with dense output of order 7.
+"""One step of the Runge-Kutta method DOP853 (order 8) with dense output.
 
-The functions here are in the language of `odesys.jit.loops` and run as Python too. Step control, initial step and dense
-output are those of `scipy.integrate.DOP853`, whose tables are used.
+The functions here are in the language of `odesys.jit.loops` and run as Python too. Step control and initial step are
+those of `scipy.integrate.DOP853`, whose tables are used; dense output is that of `numerics/flows/dense_output.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import numpy as np
 from scipy.integrate import DOP853
 
+from numerics.flows import dense_output
 from odesys.jit.loops import Array, call
 
 from .records import STAGES, Problem, RunState, Step
@@ -21,6 +22,9 @@ A, B, C, E3, E5, D = (np.ravel(getattr(DOP853, name)) for name in ("A", "B", "C"
 REACH, HELD, FREE = 6.1, 15, 6  # reach of stability; so many steps at it are stiff, so many below it in a row are not
 NEAR, AGAINST, DAMPED = 1.0, 0.9, 100  # longer than what decays lasts, by how much it decays; so many in a row are odd
 A_EXTRA, C_EXTRA = np.ravel(DOP853.A_EXTRA), np.ravel(DOP853.C_EXTRA)
+NODES, KNOWN, FOUND = dense_output.NODES, dense_output.KNOWN, dense_output.FOUND
+SMALL, TRUSTED = dense_output.SMALL, dense_output.TRUSTED
+ENDS, FROM_SLOPES, INSIDE = (np.ravel(getattr(dense_output, name)) for name in ("ENDS", "FROM_SLOPES", "INSIDE"))
 
 
 def combine(n: int, K: Array, row: Array, count: int, x: Array, h: float, out: Array) -> None:
@@ -144,8 +148,8 @@ def count_held(problem: Problem, state: RunState, step: Step) -> None:
             state.held = 0
 
 
-def dense_table(problem: Problem, state: RunState, step: Step) -> None:
-    """Fill F: the polynomial between x at t and `new` at t + h; three more stages."""
+def first_table(problem: Problem, state: RunState, step: Step) -> None:
+    """Fill F: SciPy's polynomial between x at t and `new` at t + h; three more stages."""
     n, K = problem.n, step.K
     for s in range(3):
         combine(n, K, A_EXTRA[s * EXTRA :], 13 + s, state.x, step.h, step.work)
@@ -168,6 +172,51 @@ def polynomial(n: int, x: Array, step: Step) -> None:
             for j in range(STAGES):
                 total += D[k * STAGES + j] * K[j * n + i]
             F[(3 + k) * n + i] = h * total
+
+
+def refined(problem: Problem, state: RunState, step: Step) -> bool:
+    """Give the polynomial the slopes that the field has on it at the nodes, if these change it little.
+
+    False if it may err by much. Where the field is not finite the polynomial stays as it is. `K` is overwritten: by
+    slopes at the nodes, then by the rows that have them.
+    """
+    n, x, K, F, h, total = problem.n, state.x, step.K, step.F, step.h, 0.0
+    state.fields += FOUND
+    state.visited += FOUND
+    for m in range(FOUND):
+        dense_value(n, F, x, NODES[m], step.work)
+        call(problem.field, state.t + NODES[m] * h, step.work, problem.p, state.gates, K[(1 + m) * n :])
+    for i in range(n):
+        for m in range(FOUND):
+            left = h * K[(1 + m) * n + i]
+            for k in range(KNOWN):
+                left -= ENDS[m * KNOWN + k] * F[k * n + i]
+            K[(1 + m) * n + i] = left
+            total += abs(left)
+    if not total < math.inf:
+        return True
+    change, size = 0.0, 0.0
+    for i in range(n):
+        for k in range(FOUND):
+            row = 0.0
+            for m in range(FOUND):
+                row += FROM_SLOPES[k * FOUND + m] * K[(1 + m) * n + i]
+            K[(1 + FOUND + k) * n + i] = row
+        scale = problem.atol[i] + max(abs(x[i]), abs(step.new[i])) * problem.rtol
+        for part in range(2):
+            moved, whole = 0.0, 0.0
+            for k in range(FOUND):
+                row = K[(1 + FOUND + k) * n + i]
+                moved += INSIDE[part * FOUND + k] * (row - F[(KNOWN + k) * n + i])
+                whole += INSIDE[part * FOUND + k] * row
+            moved, whole = moved / scale, whole / scale
+            change += moved * moved
+            size += whole * whole
+    if change > SMALL * SMALL * size:
+        return change <= TRUSTED * TRUSTED * 2.0 * n
+    for i in range(FOUND * n):
+        F[KNOWN * n + i] = K[(1 + FOUND) * n + i]
+    return 0.0625 * change <= TRUSTED * TRUSTED * 2.0 * n
 
 
 def dense_value(n: int, F: Array, x: Array, part: float, out: Array) -> None:

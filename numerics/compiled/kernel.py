@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 
+from numerics.flows.dense_output import SMOOTHINGS
 from numerics.flows.semantics import HALVINGS, STEP_PARTS
 from odesys.jit.loops import Array, call
 
-from .crossings import DENIED, NONE, met, note, read_parts, resolved, sign, turns, widths
-from .dop853 import HELD, accepted_step, dense_table, initial_step
+from .crossings import DENIED, NONE, far_away, met, note, read_parts, resolved, sign, turns, widths
+from .dop853 import HELD, accepted_step, first_table, initial_step, refined
 from .records import (
     BUFFER_FULL,
     END,
@@ -108,14 +109,28 @@ def made(problem: Problem, state: RunState, step: Step) -> bool:
     return accepted_step(problem, state, step)
 
 
-def read_between(problem: Problem, state: RunState, step: Step) -> None:
-    """Fill F: the state between the ends of a step."""
+def read_between(problem: Problem, state: RunState, step: Step, log: Log, turn: int) -> bool:
+    """Fill F and V: the state between the ends of a step; False if that is not within the tolerance, or not resolved.
+
+    A polynomial that is still not within it after some turns stays: the field is not smooth there. Where nothing is
+    kept and all that is watched stays away from zero, the first polynomial will do.
+    """
     if state.method == IMPLICIT:
         stiff_table(problem.n, state.x, step)
     elif state.method == TAYLOR:
         taylor_table(problem, step)
     else:
-        dense_table(problem, state, step)
+        first_table(problem, state, step)
+        if log.rows == 0:
+            read_parts(problem, state, step)
+            if far_away(problem, state, step):
+                return True
+        if not refined(problem, state, step) and turn < SMOOTHINGS:
+            return False
+    if problem.count == 0:
+        return True
+    read_parts(problem, state, step)
+    return resolved(problem, state, step)  # what is watched may move faster than the state
 
 
 def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
@@ -124,17 +139,13 @@ def take_step(problem: Problem, state: RunState, step: Step, log: Log) -> int:
         return DENIED
     found, before, turn = NONE, log.happened, 0
     if log.rows > 0 or problem.count > 0:
-        read_between(problem, state, step)
-    if problem.count > 0:
-        read_parts(problem, state, step)
-        while not resolved(problem, state, step):  # what is watched moves faster than the state
+        while not read_between(problem, state, step, log, turn):
             turn += 1
             state.h = 0.5 * step.h
             if turn > HALVINGS or not made(problem, state, step):
                 return DENIED
             state.h = min(state.h, 2.0 * step.h)
-            read_between(problem, state, step)
-            read_parts(problem, state, step)
+    if problem.count > 0:
         found = met(problem, state, step, log)
     if found >= 0:
         end_here(problem, state, step)

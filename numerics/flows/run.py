@@ -18,12 +18,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, Radau
+from scipy.integrate import BDF, LSODA, RK23, RK45, Radau
 
 from numerics.flows.patterns import PatternTable
 from odesys.errors import IntegrationError
 from odesys.jit.codegen import Compiled
 
+from .dense_output import SmoothDOP853
 from .events import EventLog
 from .modes import EDGE, Mode
 from .scan import StepOutcome, WatchedValues, sides
@@ -34,9 +35,9 @@ from .trajectory import Event, StopWhen
 
 #: what takes the steps that are not made in compiled code, along a slide for instance
 METHODS = {
-    "auto": DOP853,
-    "DOP853": DOP853,
-    "Taylor": DOP853,
+    "auto": SmoothDOP853,
+    "DOP853": SmoothDOP853,
+    "Taylor": SmoothDOP853,
     "Rodas5P": Radau,
     "RK45": RK45,
     "RK23": RK23,

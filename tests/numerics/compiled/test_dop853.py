@@ -10,6 +10,7 @@ from scipy.integrate import DOP853, solve_ivp
 
 from numerics.compiled import dop853
 from numerics.compiled.records import Problem, RunState, Step, new_step
+from numerics.flows.dense_output import SmoothDOP853
 from odesys.jit.loops import Array
 
 NONE = np.empty(0)
@@ -44,12 +45,37 @@ def test_a_step_is_that_of_scipy() -> None:
     problem, state, step = ready(solver.t)
     dop853.stages(problem, state, step)
     np.testing.assert_allclose(step.new, solver.y, rtol=1e-15)
-    dop853.dense_table(problem, state, step)
+
+
+def tabled(problem: Problem, state: RunState, step: Step) -> bool:
+    dop853.first_table(problem, state, step)
+    return bool(dop853.refined(problem, state, step))
+
+
+def test_dense_output_is_that_of_the_reference() -> None:
+    solver = SmoothDOP853(slope, 0.0, START, 5.0, first_step=0.1, rtol=RTOL, atol=ATOL)
+    solver.step()
+    problem, state, step = ready(solver.t)
+    dop853.stages(problem, state, step)
+    assert tabled(problem, state, step)
     dense, out = solver.dense_output(), np.zeros(2)
     for part in (0.0, 0.25, 0.7, 1.0):
         dop853.dense_value(2, step.F, START, part, out)
-        np.testing.assert_allclose(out, dense(part * solver.t), rtol=1e-14)
-    assert state.fields == 15  # twelve stages and three for the polynomial
+        np.testing.assert_allclose(out, dense(part * solver.t), rtol=1e-13)
+    assert state.fields == 19  # twelve stages, three for the first polynomial, four for the second
+
+
+def test_a_polynomial_of_a_step_that_is_too_long_is_not_trusted() -> None:
+    """And not changed where the slopes of the field would change much of it."""
+    for h, trusted in ((0.5, True), (1.5, False), (5.0, False)):
+        problem, state, step = ready(h)
+        dop853.stages(problem, state, step)
+        assert tabled(problem, state, step) is trusted
+        dense = step.F.copy()
+        dop853.stages(problem, state, step)
+        dop853.first_table(problem, state, step)
+        change = np.abs(dense - step.F)[3 * 2 :].max()
+        assert bool(change == 0.0) is (h > 4) and np.array_equal(dense[: 3 * 2], step.F[: 3 * 2])
 
 
 def test_the_first_step_is_that_of_scipy() -> None:
