@@ -62,3 +62,13 @@ def test_numbers_beyond_floats_cost_the_page_only(tmp_path: Path) -> None:
     with pytest.raises(OdesysError, match="beyond floating-point numbers"):
         write_analysis(found, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} >= {*FILES[1:], *EXPORTS}
+
+
+def test_a_map_has_a_page_of_its_own_words(tmp_path: Path) -> None:
+    """A page runs flows; the findings about a map are shown without a run."""
+    file = tmp_path / "map.ode"
+    file.write_text("x(t+1) = a*x*(1-x)\npar a=3.2\ndone\n")
+    found = analysed(file, (), {}, (), 0)
+    page, *_ = write_analysis(found, tmp_path / "out")
+    text = page.read_text()
+    assert "Fixed points" in text and "quilibri" not in text and "<script>" not in text and "script-src 'none'" in text
