@@ -61,6 +61,8 @@ class Analysis:
         What was left out of a file.
     integrals : tuple[Node, ...], optional
         The conserved quantities.
+    t_end : float, optional
+        The end of its run, also on its page.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Analysis:
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     integrals: tuple[Node, ...] = ()
+    t_end: float = 10.0
 
     @property
     def open_questions(self) -> tuple[Finding, ...]:

@@ -42,7 +42,8 @@ def analysed(
         table[plain] = _number(name, text)
     from odesys import with_run  # which integrates, so it lives in numerics
 
-    return with_run(analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed))
+    found = analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+    return with_run(found) if reading.t_end is None else with_run(found, float(reading.t_end))
 
 
 def _number(name: str, text: str) -> Fraction:
@@ -82,7 +83,10 @@ def write_analysis(found: Analysis, folder: Path, title: str = "A system") -> li
         return [write_text(folder / FILES[0], text), *texts]
     numbers = {name: float(value) for name, value in found.values.items()}
     start = {name: float(value) for name, value in found.start.items()}
-    return [page(found.system, folder / FILES[0], start, parameters=numbers, title=title, analysis=found), *texts]
+    return [
+        page(found.system, folder / FILES[0], start, found.t_end, parameters=numbers, title=title, analysis=found),
+        *texts,
+    ]
 
 
 def findings_csv(found: Analysis) -> str:

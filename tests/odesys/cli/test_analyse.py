@@ -72,3 +72,12 @@ def test_a_map_has_a_page_of_its_own_words(tmp_path: Path) -> None:
     page, *_ = write_analysis(found, tmp_path / "out")
     text = page.read_text()
     assert "Fixed points" in text and "quilibri" not in text and "<script>" not in text and "script-src 'none'" in text
+
+
+def test_a_file_says_how_long_its_run_is(tmp_path: Path) -> None:
+    file = tmp_path / "decay.ode"
+    file.write_text("x' = -k*x\npar k=1\ninit x=1\n@ total=40\ndone\n")
+    found = analysed(file, (), {}, (), 0)
+    assert "the state at t = 40 is" in str(found) and found.t_end == 40
+    page, *_ = write_analysis(found, tmp_path / "out")
+    assert '"name":"t_end","value":40' in page.read_text().replace(" ", "")
