@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,4 +82,12 @@ def test_a_file_says_how_long_its_run_is(tmp_path: Path) -> None:
     found = analysed(file, (), {}, (), 0)
     assert "the state at t = 40 is" in str(found) and found.t_end == 40
     page, *_ = write_analysis(found, tmp_path / "out")
-    assert '"name":"t_end","value":40' in page.read_text().replace(" ", "")
+    other = write_analysis(replace(found, t_end=10.0), tmp_path / "ten")[0]
+    assert slider("t_end", page) == 40 and slider("t_end", other) == 10
+
+
+def slider(name: str, page: Path) -> float:
+    """Where a slider of a page stands at first."""
+    found = re.search(rf'name:"{name}",value:([0-9.]+)', page.read_text("utf-8"))
+    assert found
+    return float(found[1])
