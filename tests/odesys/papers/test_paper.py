@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from odesys.errors import ParameterError
-from odesys.papers.paper import FigureSpec, Paper, Parameter
+from odesys.papers.paper import FigureSpec, Paper, Parameter, Simulation
 from odesys.terminal import silent
 
 FILES = {
@@ -110,3 +110,13 @@ def test_what_is_out_of_range_is_told_the_ends_there_are() -> None:
     for ends, said in (({"high": 1}, "a number and at most 1"), ({"low": 0, "open_low": True}, "a number above 0")):
         with pytest.raises(ParameterError, match=f"it must be {said}$"):
             Parameter("rate", 0.5, "speed", float, **ends).read("2" if "high" in ends else "0")
+
+
+def test_events_of_a_run_are_in_the_order_of_their_times() -> None:
+    events = tuple(
+        {"name": name, "kind": "stage", "time": time} for name, time in (("T1", 2.0), ("T2", 0.5), ("T3", 2.0))
+    )
+    run = Simulation("flow", {}, {}, events, {}, None, {})
+    assert [event["name"] for event in run.events] == ["T2", "T1", "T3"] and run.as_json("toy")["events"][0][
+        "time"
+    ] == 0.5
