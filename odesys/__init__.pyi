@@ -244,6 +244,7 @@ from .terminal import paced as paced
 from .terminal import progress_bar as progress_bar
 from .terminal import silent as silent
 from .tex.indexed import indexed_lines as indexed_lines
+from .tex.legend import with_legend as with_legend
 from .verdicts import FAILS as FAILS
 from .verdicts import HOLDS as HOLDS
 from .verdicts import UNDECIDED as UNDECIDED

@@ -267,6 +267,12 @@ LARGEST_WRITTEN = {
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line; tokens are orthogonal (their squared lengths are parameters)."""
+    from .special import letters
+
+    return letters.explained(_by_name(name, parameters), name)
+
+
+def _by_name(name: str, parameters: Mapping[str, Any]) -> System:
     from .special import paper_recursion, two_classes
 
     N, M = parameters["N"], parameters["M"]

@@ -232,6 +232,8 @@ def large_n_of(every: System) -> System:
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system by the name the command line uses."""
+    from .special import letters
+
     n, L = parameters["n"], parameters["L"]
     setting.check_sizes(n, L)
     table: dict[str, Any] = {
@@ -243,7 +245,7 @@ def named_system(name: str, parameters: Mapping[str, Any]) -> System:
         "descent": lambda: symmetric_descent(n, L).system,
     }
     made: System = table[name]()
-    return replace(made, tex={**made.tex, **PAPER_LETTERS})
+    return letters.explained(replace(made, tex={**made.tex, **PAPER_LETTERS}), name)
 
 
 def gram_matrices(flow: Flow, state: np.ndarray) -> dict[str, np.ndarray]:

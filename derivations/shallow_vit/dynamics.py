@@ -322,6 +322,12 @@ def whole(parameters: Mapping[str, Any]) -> Setting:
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system for the command line, with the fractions of tokens, Gamma (and eta, pi) as parameters."""
+    from .special import letters
+
+    return letters.explained(_by_name(name, parameters), name)
+
+
+def _by_name(name: str, parameters: Mapping[str, Any]) -> System:
     M, m = parameters["M"], parameters["neurons"]
     if name in ("quotient", *VARIANTS, OVERLAP):
         from .special.symmetric_runs import every_number_of_patterns, system

@@ -140,6 +140,12 @@ def named(quotient: Quotient) -> Quotient:
 
 def named_system(name: str, parameters: Mapping[str, Any]) -> System:
     """A system by the name the command line uses; those of the stages have only the states that move."""
+    from .special import letters
+
+    return letters.explained(_by_name(name, parameters))
+
+
+def _by_name(name: str, parameters: Mapping[str, Any]) -> System:
     K, L = parameters["K"], parameters["L"]
     if isinstance(K, str) or (name not in ("full", "one_head") and setting.support_size(K, L) > setting.LARGEST_LISTED):
         return _family_system(name, K, L)

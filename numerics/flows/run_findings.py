@@ -45,7 +45,7 @@ def with_run(found: Analysis, t_end: float = 10.0) -> Analysis:
     >>> [line.text for line in found.findings if line.section == "run"][0]
     'From x = 1 the state at t = 1 is x = 0.135335'
     """
-    return replace(found, findings=(*found.findings, *_lines(found, t_end)))
+    return replace(found, findings=(*found.findings, *_lines(found, t_end)), t_end=t_end)
 
 
 def _lines(found: Analysis, t_end: float) -> list[Finding]:

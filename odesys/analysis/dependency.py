@@ -19,6 +19,7 @@ from ..expr import graph
 from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy, to_sympy_many
 from ..expr.system import TIME, System
+from .rest_words import rest_words
 
 DIGITS = 40  # for the numerical half of a sign or zero decision
 
@@ -156,8 +157,8 @@ def _linear_nodes(
     for surface, value in zip(system.surfaces, values_at(system.surfaces, values), strict=True):
         if value.is_zero:
             raise EquationError(
-                f"the field has a kink at {_point_text(point)}: {to_sympy(surface)} is zero there, so the Jacobian "
-                f"does not exist; take a point on one side",
+                f"the {rest_words(system).moves} has a kink at {_point_text(point)}: {to_sympy(surface)} is zero "
+                f"there, so the Jacobian does not exist; take a point on one side",
                 surface=surface,
             )
     nodes, outside = substitution(values)

@@ -27,6 +27,7 @@ from .exact_equilibria import parametric_equilibria
 from .gated_equilibria import gated_equilibria
 from .polynomial_form import decimals, is_rational
 from .rest_sets import Continuum, Equilibria, Equilibrium, Undecided
+from .rest_words import rest_words
 
 __all__ = ["Continuum", "Equilibria", "Equilibrium", "Undecided", "equilibria", "residuals"]
 
@@ -51,9 +52,10 @@ def equilibria(
     ['0', '1']
     """
     values = checked_values(system, {}, parameters or {})
+    words = rest_words(system)
     nodes = residuals(system)
     if TIME in graph.symbols(nodes) and TIME not in system.names:
-        raise EquationError("the system depends on time t, so it has no equilibria; freeze t first")
+        raise EquationError(f"the system depends on time t, so it has no {words.many}; freeze t first")
     mapping, outside = substitution(values)
     nodes = graph.substitute(nodes, mapping)
     floats = has_floats(nodes)
@@ -62,16 +64,16 @@ def equilibria(
     loose = sorted(graph.symbols(nodes) - set(system.names))
     numbers = {name: outside[name] for name in loose if name in outside and not outside[name].free_symbols}
     if any(name not in numbers for name in loose) and is_rational(nodes):
-        return parametric_equilibria(system, nodes, loose, outside)
+        return replace(parametric_equilibria(system, nodes, loose, outside), kind=system.kind)
     for name in (name for name in loose if name not in numbers):
         raise ParameterError(
-            f"the equilibria of this system are searched for in a box, so {name} needs a number", parameter=name
+            f"the {words.many} of this system are searched for in a box, so {name} needs a number", parameter=name
         )
     if numbers:  # numbers that the graph can not hold: tight intervals would do, the nearest decimals are honest too
         floats = True
         near = {graph.sym(name): graph.num(Fraction(str(sp.N(value, 30)))) for name, value in numbers.items()}
         nodes = graph.substitute(nodes, near)
-    found = gated_equilibria(system, nodes, asked, seed)
+    found = replace(gated_equilibria(system, nodes, asked, seed), kind=system.kind)
     if not floats:
         return found
     return replace(

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .rest_words import rest_words
+
 SECTIONS = ("structure", "conserved", "symmetries", "invariant sets", "equilibria", "run")
+
+
+def heading(section: str, kind: str = "flow") -> str:
+    """What stands above the lines of a section, for a flow or a map; its name in tables and JSON is that of `SECTIONS`.
+
+    >>> heading("equilibria", "map")
+    'fixed points'
+    """
+    return rest_words(kind).many if section == "equilibria" else section
 
 
 @dataclass(frozen=True)

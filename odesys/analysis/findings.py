@@ -23,10 +23,11 @@ from ..expr.system import TIME, System
 from ..shortening import some
 from .dependency import strong_components
 from .equilibria import Equilibria
-from .finding import SECTIONS, Finding
+from .finding import SECTIONS, Finding, heading
 from .invariant_sets import invariant_set_lines
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
 from .rest_lines import rest_lines
+from .rest_words import rest_words
 from .stability import Classification
 from .undefined import where_undefined
 
@@ -62,6 +63,8 @@ class Analysis:
         What was left out of a file.
     integrals : tuple[Node, ...], optional
         The conserved quantities.
+    t_end : float, optional
+        The end of its run, also on its page.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Analysis:
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     integrals: tuple[Node, ...] = ()
+    t_end: float = 10.0
 
     @property
     def open_questions(self) -> tuple[Finding, ...]:
@@ -98,13 +102,14 @@ class Analysis:
             parts += self._rest_words(self.rests)
         left = len(self.open_questions)
         outside = self.rests is not None and bool(self.rests.where)
-        rest = "Equilibria outside were not searched. " if outside else ""
+        rest = f"{rest_words(self.system).many.capitalize()} outside were not searched. " if outside else ""
         nothing = "Nothing else is left open." if outside else "Nothing is left open."
         rest += f"{_count(left, 'question is', 'questions are')} left open." if left else nothing
         return f"{_count(n, 'state', 'states')}: {', '.join(parts)}. {rest}"
 
     def _rest_words(self, rests: Equilibria) -> Iterator[str]:
         """How many equilibria there are, where, and how many of them are stable."""
+        words = rest_words(self.system)
         inside = f" with {rests.where}" if rests.where else ""
         if len(rests) or rests.complete:
             stable = sum(t.stability in ("stable", "asymptotically stable") for t in self.types)
@@ -113,11 +118,11 @@ class Analysis:
             if not all(e.enclosure for e in rests):  # how many there are, and which are stable, is up to parameters
                 said = " in symbols, where their conditions hold" if any(e.condition for e in rests) else " in symbols"
             least, alone = "" if rests.complete else "at least ", "isolated " if rests.families else ""
-            yield f"{least}{_count(len(rests), f'{alone}equilibrium', f'{alone}equilibria')}{inside}{said}"
+            yield f"{least}{words.count(len(rests), alone)}{inside}{said}"
         else:
-            yield f"no isolated equilibrium found{inside}"
+            yield f"no isolated {words.one} found{inside}"
         if rests.families:
-            yield _count(len(rests.families), "family of equilibria", "families of equilibria")
+            yield _count(len(rests.families), f"family of {words.many}", f"families of {words.many}")
 
     def _conserved_words(self) -> str:
         """How many conserved quantities there are, with the degree up to which they were searched."""
@@ -139,6 +144,7 @@ class Analysis:
     def as_json(self) -> dict[str, Any]:
         """Everything by name, for other programs."""
         return {
+            "kind": self.system.kind,
             "states": list(self.system.names),
             "equations": {name: str(rhs) for name, rhs in zip(self.system.names, self.system.rhs, strict=True)},
             "parameters": {name: str(self.values.get(name, "")) for name in self.system.parameters},
@@ -152,7 +158,7 @@ class Analysis:
         lines = [self.sentence]
         for section in SECTIONS:
             mine = [line for line in self.findings if line.section == section]
-            lines += ["", section.upper()] if mine else []
+            lines += ["", heading(section, self.system.kind).upper()] if mine else []
             for line in mine:
                 lines.append(f"  [{line.evidence}] {line.text}")
                 lines += [f"      {said}" for said in (line.searched, line.further) if said]
@@ -237,7 +243,7 @@ def _structure(system: System) -> Iterator[Finding]:
         yield Finding("structure", "The equations depend on time t", "proof")
     if system.surfaces:
         shown = ", ".join(f"{to_sympy(h)} = 0" for h in system.surfaces[:6])
-        yield Finding("structure", f"The field switches where {shown}", "proof")
+        yield Finding("structure", f"The {rest_words(system).moves} switches where {shown}", "proof")
     if 2 < system.dimension <= MOST_LUMPED and not system.surfaces and not has_floats(system.nodes):
         yield from _lumped(system)
 

@@ -1,4 +1,4 @@
-"""Lines about equilibria: each with its type, families, and what may be missing."""
+"""Lines about equilibria, or fixed points of a map: each with its type, families, and what may be missing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .equilibria import Continuum, Equilibria, Equilibrium
 from .finding import Finding
 from .invariant_sets import ENTIRE, never_zero
 from .rest_types import type_at_rest
+from .rest_words import RestWords, rest_words
 from .stability import Classification, stability_conditions
 
 MOST_REST = 12  # states up to which equilibria are searched
@@ -27,18 +28,20 @@ def rest_lines(
     system: System, values: dict[str, Any], box: Any, seed: int, integrals: Sequence[Node]
 ) -> tuple[Equilibria | None, tuple[Classification, ...], list[Finding]]:
     """The equilibria, what each is, and the lines that say so; None where they were not searched."""
+    words = rest_words(system)
+    many = words.many.capitalize()
     if TIME in graph.symbols(system.nodes):
-        text = "Equilibria were not searched: the equations depend on t"
+        text = f"{many} were not searched: the equations depend on t"
         return None, (), [Finding("equilibria", text, "undecided", "", "freeze t, or take the map over one period")]
     if system.dimension > MOST_REST:
-        text = f"Equilibria were not searched: there are more than {MOST_REST} states"
+        text = f"{many} were not searched: there are more than {MOST_REST} states"
         return None, (), [Finding("equilibria", text, "undecided", "", "system.equilibria(...), or lump it first")]
     try:
         found = system.equilibria(values, box, seed)
     except OdesysError as problem:
-        return None, (), [Finding("equilibria", "Equilibria were not searched", "undecided", str(problem))]
+        return None, (), [Finding("equilibria", f"{many} were not searched", "undecided", str(problem))]
     where = f"with {found.where}" if found.where else "anywhere"
-    valued = "" if _has_value_everywhere(system) else ", where the field has a value"
+    valued = "" if _has_value_everywhere(system) else f", where the {words.moves} has a value"
     lines, types = [], []
     for number, point in enumerate(found):
         kind = type_at_rest(system, point, values, integrals)
@@ -48,7 +51,7 @@ def rest_lines(
         evidence = "measurement" if "measurement" in (kind.evidence, point.evidence) else point.evidence
         undecided = kind.stability == "undecided"
         said = f"{_type_words(kind)}, {'stability not decided' if undecided else kind.stability}"
-        what = "an equilibrium of the sliding flow (Filippov)" if point.slides else "an equilibrium"
+        what = "an equilibrium of the sliding flow (Filippov)" if point.slides else words.a_point
         given = f" where {_conditions(point.condition)}" if point.condition else ""
         text = f"({_point(point)}) is {what}{given}: {said}"
         if undecided and _in_symbols(point) and system.kind == "flow":
@@ -60,22 +63,22 @@ def rest_lines(
         lines.append(Finding("equilibria", text, "undecided" if undecided else evidence, why))
     if len(found) > MOST_LISTED:
         resting = sum(t.stability in ("stable", "asymptotically stable") for t in types[MOST_LISTED:])
-        text = f"{len(found) - MOST_LISTED} more equilibria are not listed here, {resting} of them stable"
+        text = f"{len(found) - MOST_LISTED} more {words.many} are not listed here, {resting} of them stable"
         lines.append(Finding("equilibria", text, _weakest(found[MOST_LISTED:]), "system.equilibria() has them all"))
-    lines += [Finding("equilibria", _family(f), f.evidence) for f in found.families]
-    lines += _specials(found.special)
+    lines += [Finding("equilibria", _family(f, words), f.evidence) for f in found.families]
+    lines += _specials(found.special, words)
     if found.complete:
         lines.append(
             Finding(
                 "equilibria",
-                f"There are no others {where}{valued}" if lines else f"There is no equilibrium {where}{valued}",
+                f"There are no others {where}{valued}" if lines else f"There is no {words.one} {where}{valued}",
                 "proof" if not found.reading else "measurement",
-                found.reading,
+                "; ".join(said for said in (found.reading, words.others) if said),
             )
         )
     for u in found.undecided:
         given = f" where {_conditions(u.condition)}" if u.condition else ""
-        text = f"Equilibria may be missing{given}: {u.reason}"
+        text = f"{many} may be missing{given}: {u.reason}"
         here = f"with {', '.join(_range(*item) for item in u.box.items())}; searched {where}" if u.box else where
         lines.append(Finding("equilibria", text, "undecided", here, "system.equilibria(box=...)"))
     return found, tuple(types), lines
@@ -93,14 +96,14 @@ def _weakest(points: Sequence[Equilibrium]) -> str:
     return next(e for e in ("measurement", "certificate", "proof") if e in said)
 
 
-def _specials(special: Sequence[Equilibrium | Continuum]) -> Iterator[Finding]:
+def _specials(special: Sequence[Equilibrium | Continuum], words: RestWords) -> Iterator[Finding]:
     """What rests only where parameters satisfy equations, the fewest of these first."""
     order = sorted(special, key=lambda s: (sum(isinstance(c, sp.Eq) for c in s.condition), isinstance(s, Equilibrium)))
     for one in order[:MOST_SPECIAL]:
         if isinstance(one, Continuum):
-            yield Finding("equilibria", _family(one), one.evidence)
+            yield Finding("equilibria", _family(one, words), one.evidence)
         else:
-            text = f"({_point(one)}) is an equilibrium where {_conditions(one.condition)}"
+            text = f"({_point(one)}) is {words.a_point} where {_conditions(one.condition)}"
             yield Finding("equilibria", text, one.evidence)
     if order[MOST_SPECIAL:]:
         text = f"{len(order) - MOST_SPECIAL} more points and families rest where parameters satisfy more equations"
@@ -167,14 +170,14 @@ def _short(value: Any) -> str:
     return text if e.free_symbols else f"{float(e):.6g}"
 
 
-def _family(family: Continuum) -> str:
+def _family(family: Continuum, words: RestWords) -> str:
     symbols = {name: sp.Symbol(name, real=True) for name in family.point}
     given = {name: v for name, v in family.point.items() if name not in family.free and v != symbols[name]}
     fixed = ", ".join(f"{name} = {_short(v)}" for name, v in given.items())
     condition = f" where {_conditions(family.condition)}" if family.condition else ""
     also = f" on {', '.join(f'{e} = 0' for e in family.equations)}" if family.equations else ""
     free = ", ".join(family.free)
-    size = f"A family of equilibria of dimension {family.dimension}"
+    size = f"A family of {words.many} of dimension {family.dimension}"
     if family.equations:  # then some of them are bound by the others
         free = ", ".join(name for name in family.point if name not in given)
         return f"{size}: {f'{fixed}, ' if fixed else ''}{free}{also}{condition}"

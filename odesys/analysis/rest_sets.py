@@ -10,6 +10,7 @@ from typing import Any
 from ..exact.balls import Interval
 from ..expr.system import System
 from .number_field import AlgebraicPoint
+from .rest_words import rest_words
 
 EVERYWHERE = (-math.inf, math.inf)
 
@@ -86,6 +87,7 @@ class Equilibria(Sequence[Equilibrium]):
     complete : True if every real equilibrium in `box` is one of these points or lies in one of the families.
     special : equilibria in symbols that exist only where parameters satisfy an equation.
     reading : how floats were read; empty if there were none.
+    kind : ``flow``, or ``map``, whose fixed points these are.
 
     >>> import sympy as sp
     >>> from odesys.analysis.equilibria import equilibria
@@ -101,6 +103,7 @@ class Equilibria(Sequence[Equilibrium]):
     box: Mapping[str, Ends]
     special: tuple[Equilibrium | Continuum, ...] = ()
     reading: str = ""
+    kind: str = "flow"
 
     @property
     def complete(self) -> bool:
@@ -126,7 +129,7 @@ class Equilibria(Sequence[Equilibrium]):
         return iter(self.points)
 
     def __str__(self) -> str:
-        count = f"{len(self.points)} isolated equilibri{'um' if len(self.points) == 1 else 'a'}"
+        count = rest_words(self.kind).count(len(self.points), "isolated ")
         parts = [f"{count} {'with ' + self.where if self.where else 'on the whole space'}"]
         parts += [f"a family of dimension {f.dimension} in {', '.join(f.free)}" for f in self.families]
         parts += [f"undecided: {u.reason}" for u in self.undecided] or ["complete"]

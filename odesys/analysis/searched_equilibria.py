@@ -89,7 +89,7 @@ def _factors(node: Node, states: set[str]) -> list[Node]:
 def _of_the_whole(e: Equilibrium, nodes: Sequence[Node]) -> Equilibrium | Undecided:
     """A zero of factors as one of the equations: these have a value there; simple where slopes say so."""
     if _has_no_value(nodes, e):
-        return Undecided("the field has no value at a zero of what is left of it", dict(e.enclosure))
+        return Undecided("an equation has no value at a zero of what is left of it", dict(e.enclosure))
     names = sorted(graph.symbols(nodes))
     rows = graph.jacobian(nodes, [graph.sym(name) for name in names])
     slopes = [row.get(j, graph.ZERO) for row in rows for j in range(len(names))]
@@ -153,7 +153,7 @@ def _search(
             continue
         point = _named(system, nodes, solved, enclosure)
         if _has_no_value(whole, point):
-            left.append(Undecided("the field has no value at a zero of what is left of it", enclosure))
+            left.append(Undecided("an equation has no value at a zero of what is left of it", enclosure))
             continue
         points.append(point)
     open_boxes, left = left, []

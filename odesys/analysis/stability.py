@@ -30,6 +30,7 @@ from .equilibria import Equilibrium, residuals
 from .linear import SIZE_LIMIT, charpoly_of, exact_spectrum
 from .number_field import inverse
 from .polynomial_form import is_rational, polynomial_context, quotients
+from .rest_words import rest_words
 
 ACCURACY = 1e-6  # of a point given in floats
 NEAR = 40  # digits of an eigenvalue that is not on the boundary of stability
@@ -77,7 +78,9 @@ def linearise(
         pass
     if matrix.free_symbols:
         first = sorted(symbol.name for symbol in matrix.free_symbols)[0]
-        raise EquationError(f"the eigenvalues at this point have no closed form; give {first} a number", matrix=matrix)
+        raise EquationError(
+            f"{rest_words(system).mark} at this point has no closed form; give {first} a number", matrix=matrix
+        )
     balls = _jacobian_balls(system, point, place, parameters or {})
     enclosures = enclosed_spectrum(balls)
     floats = any(isinstance(v, float) or sp.sympify(v).has(sp.Float) for v in (parameters or {}).values())
@@ -244,17 +247,17 @@ def classify(
         kind, stability = _general(linear, system.kind)
     if kind in ("node", "focus", "saddle", "node or focus"):
         return Classification(kind, stability, kind, linear.eigenvalues, linear.evidence, "hyperbolic: Hartman-Grobman")
+    words = rest_words(system)
+    marks = f"{words.mark.split(maxsplit=1)[1]}s on {words.edge}"
     reason = {
-        "not hyperbolic": "some eigenvalues are on the imaginary axis (map: unit circle), which decides nothing",
-        "centre": "eigenvalues on the imaginary axis (map: unit circle) decide nothing; a first integral may",
-        "degenerate": "an eigenvalue is zero or repeated on the boundary of stability, which decides nothing",
-    }.get(kind, "the sign of a real part is not decided; give numbers or assumptions")
+        "not hyperbolic": f"beside others there are {marks}, which decide nothing",
+        "centre": f"{marks} decide nothing; a first integral may",
+        "degenerate": f"{words.degenerate}, which decides nothing",
+    }.get(kind, f"on which side of {words.edge} {words.mark} lies is not decided; give numbers or assumptions")
     if linear.enclosures:
-        reason = (
-            "non-hyperbolic as far as balls can tell: an eigenvalue is not separated from the boundary of stability"
-        )
+        reason = f"non-hyperbolic as far as balls can tell: {words.mark} is not separated from {words.edge}"
     if stability == "unstable":
-        reason = "an eigenvalue has a positive real part (map: lies outside the unit circle)"
+        reason = f"{words.mark} {words.outside}"
     answer = Classification(kind, stability, "undecided", linear.eigenvalues, linear.evidence, reason)
     if kind not in ("centre", "degenerate") or integral is None:
         return answer
@@ -281,7 +284,9 @@ def _check_equilibrium(system: System, place: Mapping[str, Any], parameters: Map
         measured = value.has(sp.Float) and not value.free_symbols
         if abs(complex(value)) > ACCURACY if measured else not _is_zero(value):
             what = "its equation gives" if system.kind == "flow" else "one step moves it by"
-            raise EquationError(f"the point is no equilibrium: {name} does not rest, {what} {value}", residual=value)
+            raise EquationError(
+                f"the point is no {rest_words(system).one}: {name} does not rest, {what} {value}", residual=value
+            )
 
 
 def _enclosed_type(linear: Linearisation, system: System, point: Any) -> tuple[str, str]:

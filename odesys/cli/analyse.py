@@ -17,6 +17,8 @@ from ..expr.system import System
 from ..files import write_text
 from ..reading.reading import Reading, read_system
 from ..reading.writing import ode_text, python_text, sbml_text
+from ..report.explorer import findings_page
+from ..tex.latex import system_mathml
 
 FILES = ("page.html", "analysis.txt", "findings.csv", "equations.tex", "system.json")
 EXPORTS = {"system.ode": ode_text, "system.sbml": sbml_text, "system.py": python_text}
@@ -40,7 +42,8 @@ def analysed(
         table[plain] = _number(name, text)
     from odesys import with_run  # which integrates, so it lives in numerics
 
-    return with_run(analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed))
+    found = analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+    return with_run(found) if reading.t_end is None else with_run(found, float(reading.t_end))
 
 
 def _number(name: str, text: str) -> Fraction:
@@ -75,9 +78,15 @@ def write_analysis(found: Analysis, folder: Path, title: str = "A system") -> li
         write_text(folder / FILES[4], found.system.to_json()),
         *_exported(found, folder),
     ]
+    if found.system.kind == "map":  # which no page runs
+        text = findings_page(title, system_mathml(found.system), found)
+        return [write_text(folder / FILES[0], text), *texts]
     numbers = {name: float(value) for name, value in found.values.items()}
     start = {name: float(value) for name, value in found.start.items()}
-    return [page(found.system, folder / FILES[0], start, parameters=numbers, title=title, analysis=found), *texts]
+    return [
+        page(found.system, folder / FILES[0], start, found.t_end, parameters=numbers, title=title, analysis=found),
+        *texts,
+    ]
 
 
 def findings_csv(found: Analysis) -> str:

@@ -578,7 +578,10 @@ def analyse(
     ] = None,
     settings: Settings = None,
     box: Annotated[
-        list[str] | None, typer.Option("--box", metavar="x=LOW:HIGH", help="Where equilibria are searched; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--box", metavar="x=LOW:HIGH", help="Where equilibria (fixed points of a map) are searched; repeatable."
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", metavar="S", min=0, max=MOST_SEED, help="Of random points in searches.")

@@ -163,7 +163,7 @@ class Simulation:
     final : Mapping[str, float]
         Observables at the end.
     events : tuple[Mapping[str, Any], ...]
-        Switches, slides, stages: each with name, kind and time.
+        Switches, slides, stages: each with name, kind and time; kept in the order of their times.
     cost : Mapping[str, float]
         Evaluations, steps, seconds.
     invariant_drift : float | None
@@ -199,6 +199,9 @@ class Simulation:
     meanings: Mapping[str, str] = field(
         default_factory=dict, repr=False
     )  # what the observables are, in the paper's words
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(sorted(self.events, key=lambda event: float(event["time"]))))
 
     def as_json(self, paper: str) -> dict[str, Any]:
         """The documented result of ``odesys simulate``."""

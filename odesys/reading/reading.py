@@ -15,12 +15,13 @@ from ..expr.system import System
 
 @dataclass(frozen=True)
 class Reading:
-    """A system with values of its parameters, a start, and notes on what was left out."""
+    """A system with values of its parameters, a start, the end of a run if a file says it, and what was left out."""
 
     system: System
     values: Mapping[str, Fraction] = field(default_factory=dict)
     start: Mapping[str, Fraction] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    t_end: Fraction | None = None
 
     @property
     def with_values(self) -> System:

@@ -1,4 +1,6 @@
-"""Files of XPPAUT (.ode): equations, parameters, starts, functions and fixed quantities; the rest is refused by name.
+"""Files of XPPAUT (.ode): equations, parameters, starts, functions, fixed quantities, the length of a run.
+
+The rest is refused by name, or noted where it is about the program and not the system.
 
 XPP does not tell capital from small letters, and neither does this.
 """
@@ -42,6 +44,16 @@ OUTSIDE = {
     "normal": "noise",
     "poisson": "noise",
 }
+#: options of XPP about its runs that runs here do without, and why
+IDLE = {
+    "t0": "runs begin at t = 0",
+    "trans": "a run is shown from its start",
+    "dt": "steps are chosen by their error",
+    "bounds": "a run goes on to its end, however far it goes",
+    "meth": "the method follows from the run",
+    "method": "the method follows from the run",
+    **dict.fromkeys(("tol", "toler", "atol", "atoler"), "tolerances are those of integrate"),
+}
 _OUTSIDE = re.compile(rf"\b({'|'.join(OUTSIDE)})\s*[({{\[]")
 
 
@@ -60,6 +72,7 @@ def system_from_ode(text: str) -> Reading:
     shown: dict[str, str] = {}
     notes: list[str] = []
     kinds: set[str] = set()
+    options: dict[str, str] = {}
     for raw in re.sub(r"\\\n", "", text).splitlines():
         line = raw.strip().lower()
         if not line or line[0] in '#"%':
@@ -67,7 +80,9 @@ def system_from_ode(text: str) -> Reading:
         word, _, rest = line.partition(" ")
         if word in ("done", "d"):
             break
-        if line[0] == "@" or word in ("set", "only", "options"):
+        if line[0] == "@" and (found := _PARTS.findall(line)):
+            options |= found
+        elif line[0] == "@" or word in ("set", "only", "options"):
             notes.append(f"left out, it is about the program and not the system: {line}")
         elif word in REFUSED:
             raise EquationError(f"{word} stands for {REFUSED[word]}, which is no part of a System: {raw.strip()!r}")
@@ -123,8 +138,32 @@ def system_from_ode(text: str) -> Reading:
     notes += [f"the parameter {name} is not used" for name in idle]
     parameters = tuple(name for name in values if name in used)
     system = System(tuple(equations), ScalarField(nodes, seen), parameters, kinds.pop())
+    t_end, said = _run(options, system)
     begin = {name: start.get(name, Fraction(0)) for name in equations}
-    return Reading(system, {name: values[name] for name in parameters}, begin, tuple(notes))
+    return Reading(system, {name: values[name] for name in parameters}, begin, (*notes, *said), t_end)
+
+
+def _run(options: dict[str, str], system: System) -> tuple[Fraction | None, list[str]]:
+    """How long a run is, and a sentence for each option that nothing here uses."""
+    given = {name: text for name, text in options.items() if name in IDLE and not (name == "t0" and _is_zero(text))}
+    notes = [f"{name}={text} is not used: {IDLE[name]}" for name, text in given.items()]
+    if "t0" in given and TIME in graph.symbols(system.nodes):
+        notes.append(f"the equations depend on t: for a start at t0 write t + ({given['t0']}) in place of t")
+    others = [f"{name}={text}" for name, text in options.items() if name not in IDLE and name != "total"]
+    if others:
+        notes.append(f"left out, it is about the program and not the system: @ {', '.join(others)}")
+    if "total" not in options:
+        return None, notes
+    line = f"@ total={options['total']}"
+    total = _number(options["total"], line)
+    if system.kind == "map" or total <= 0:
+        why = "no run of a map is made here" if system.kind == "map" else "the length of a run is positive"
+        return None, [*notes, f"{line} is not used: {why}"]
+    return total, notes
+
+
+def _is_zero(text: str) -> bool:
+    return not text.strip("+-0.")
 
 
 def _number(text: str, line: str) -> Fraction:

@@ -18,7 +18,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.finding import SECTIONS
+from ..analysis.finding import SECTIONS, heading
 from ..analysis.findings import Analysis
 from ..analysis.switching import Switching
 from ..errors import EquationError
@@ -107,10 +107,25 @@ def explorer_page(
     pictures: Sequence[InlineFigure] = (),
 ) -> str:
     """A page with an explorer, what is known about its system, and, as MathML, the equations behind it."""
-    template = _templates().get_template("explorer_page.html")
-    live = fragment(explorer, static)
-    said = {"equations": equations, "analysis": analysis, "pictures": pictures, "sections": SECTIONS}
-    return template.render(explorer=explorer, live=live, font=math_font(), **said)
+    return _page(explorer.title, fragment(explorer, static), equations, analysis, pictures)
+
+
+def findings_page(title: str, equations: str, analysis: Analysis) -> str:
+    """A page of what is known about a system that no page runs, as a map."""
+    return _page(title, None, equations, analysis, ())
+
+
+def _page(
+    title: str, live: Fragment | None, equations: str, analysis: Analysis | None, pictures: Sequence[InlineFigure]
+) -> str:
+    said = {
+        "equations": equations,
+        "analysis": analysis,
+        "pictures": pictures,
+        "sections": SECTIONS,
+        "heading": heading,
+    }
+    return _templates().get_template("explorer_page.html").render(title=title, live=live, font=math_font(), **said)
 
 
 @cache

@@ -129,6 +129,18 @@ def system_mathml(system: System) -> str:
     return mathml_table([page.equations, page.parts, page.note_rows])
 
 
+def _in_a_line(formula: str) -> str:
+    r"""A formula inside a paragraph, where its words can be broken.
+
+    >>> _in_a_line(r"\pi = \text{a share of all}\ m")
+    '$\\pi = {}$a share of all$\\ m$'
+    """
+    parts = re.split(r"\\text\{([^{}]*)\}", formula)  # words at odd places
+    math = [part + "{}" if part.endswith("= ") else part for part in parts[::2]]  # a relation has two sides
+    shown = [f"${part}$" if part.strip() else "" for part in math]
+    return "".join(m + words for m, words in zip(shown, [*parts[1::2], ""], strict=True))
+
+
 def mathml_table(blocks: Sequence[Sequence[EquationLine]]) -> str:
     """Blocks of rows as one MathML table, with "where" after the first."""
 
@@ -235,9 +247,14 @@ def _tex_page(system: System, names: tuple[tuple[str, str], ...]) -> EquationPag
     equations = [EquationLine(left(tex[name]), writer.write(node)) for name, node in pairs]
     parts = [row for part in named.parts for row in _definition(part, writer)]
     parts = _between(defined, parts, writer, tex)
-    told = [(tex.get(name, name), meaning) for name, (_, meaning) in system.meanings.items()]
-    note_rows = [EquationLine(*note) for note in [*told, *_notes(named, writer)] if note[0] != note[1]]
-    notes = [f"${name} = {meaning}$" for name, meaning in note_rows]
+    spelled = {**system.tex, **tex}  # a legend has letters with indices, which are no states
+    told = [(spelled.get(name, name), meaning) for name, (_, meaning) in system.meanings.items() if meaning]
+    legend, others = (
+        [EquationLine(*note) for note in part if note[0] != note[1]] for part in (told, _notes(named, writer))
+    )
+    notes = [_in_a_line(f"{name} = {meaning}") for name, meaning in legend]
+    notes += [f"${name} = {meaning}$" for name, meaning in others]
+    note_rows = [*legend, *others]
     return EquationPage(equations, parts, note_rows, notes, [tex[name] for name in system.parameters])
 
 

@@ -185,8 +185,9 @@ def descend(
     """Gradient descent until the training loss is at most eps, with the three stages.
 
     T1 is the first step with the exit property of Lemma 5.2 (signal, benign) or E.3 (first noise token, harmful); T2
-    the first after it where every row of every sample has attention at least 1 - theta there; T2_linear the first with
-    a value of at least 1/4; T3 the last. A stage that is not reached is None.
+    the first after it where every row of every sample has attention at least 1 - theta there; T2_linear the first
+    from T1 on with a value of at least 1/4, up to which values grow linearly (the start may have one by chance, which
+    ends no stage); T3 the last. A stage that is not reached is None.
     """
     if not 0 < eta < np.inf or not 0 < eps < np.inf or steps < 1:
         raise ParameterError(f"eta = {eta}, eps = {eps} and {steps} steps can not be used: all three are positive")
@@ -203,7 +204,7 @@ def descend(
             stages["T1"] = number if regime != "neither" else None
         if stages["T1"] is not None and stages["T2"] is None and _winner(found.attention, regime) >= 1 - theta:
             stages["T2"] = number
-        if stages["T2_linear"] is None and np.abs(state.V).max() >= 0.25:
+        if stages["T1"] is not None and stages["T2_linear"] is None and np.abs(state.V).max() >= 0.25:
             stages["T2_linear"] = number
         last = loss <= eps or number == steps
         if record and (number % record == 0 or last):

@@ -272,6 +272,16 @@ def test_mean_field_test_loss_is_that_of_wide_networks(mu: float) -> None:
     assert abs(test.loss / mean_field.test_loss(case, 0.05) - 1) < 0.01
 
 
+def test_large_values_at_the_start_end_no_stage() -> None:
+    """The linear growth of stage 2 ends after T1, however large a value is by chance at the start."""
+    case = Case(4, 3, 100, 40, 10.0, 1.0, 2.0, sigma_V=0.05)
+    made = span_network.draw(case, 0)
+    assert np.abs(span_network.start(made).V).max() > 0.25
+    stages = span_network.descend(made, 0.02 / case.largest, 0.05, 20_000).stages
+    assert stages["T1"] is not None and stages["T2_linear"] is not None and stages["T3"] is not None
+    assert 0 < stages["T1"] <= stages["T2_linear"] <= stages["T3"]
+
+
 def test_a_heat_map_goes_on_where_it_was_interrupted(tmp_path) -> None:
     cases = [[Case(N, 3, 100, 10, mu, 1.0, 4.0) for mu in (0.5, 4.0)] for N in (2, 4)]
     store, theory = tmp_path / "cells.json", Theory(0.1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,30 @@ def test_numbers_beyond_floats_cost_the_page_only(tmp_path: Path) -> None:
     with pytest.raises(OdesysError, match="beyond floating-point numbers"):
         write_analysis(found, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} >= {*FILES[1:], *EXPORTS}
+
+
+def test_a_map_has_a_page_of_its_own_words(tmp_path: Path) -> None:
+    """A page runs flows; the findings about a map are shown without a run."""
+    file = tmp_path / "map.ode"
+    file.write_text("x(t+1) = a*x*(1-x)\npar a=3.2\ndone\n")
+    found = analysed(file, (), {}, (), 0)
+    page, *_ = write_analysis(found, tmp_path / "out")
+    text = page.read_text()
+    assert "Fixed points" in text and "quilibri" not in text and "<script>" not in text and "script-src 'none'" in text
+
+
+def test_a_file_says_how_long_its_run_is(tmp_path: Path) -> None:
+    file = tmp_path / "decay.ode"
+    file.write_text("x' = -k*x\npar k=1\ninit x=1\n@ total=40\ndone\n")
+    found = analysed(file, (), {}, (), 0)
+    assert "the state at t = 40 is" in str(found) and found.t_end == 40
+    page, *_ = write_analysis(found, tmp_path / "out")
+    other = write_analysis(replace(found, t_end=10.0), tmp_path / "ten")[0]
+    assert slider("t_end", page) == 40 and slider("t_end", other) == 10
+
+
+def slider(name: str, page: Path) -> float:
+    """Where a slider of a page stands at first."""
+    found = re.search(rf'name:"{name}",value:([0-9.]+)', page.read_text("utf-8"))
+    assert found
+    return float(found[1])

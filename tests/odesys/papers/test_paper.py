@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from odesys.errors import ParameterError
-from odesys.papers.paper import FigureSpec, Paper, Parameter
+from odesys.papers.paper import FigureSpec, Paper, Parameter, Simulation
 from odesys.terminal import silent
 
 FILES = {
@@ -118,3 +118,13 @@ def test_numbers_whose_powers_are_zero_are_refused(text: str) -> None:
     with pytest.raises(ParameterError, match=r"rate = .* is too small: it can be at least 1e-60"):
         Parameter("rate", 0.5, "speed").read(text)
     assert Parameter("rate", 0.5, "speed").read("0") == 0 and Parameter("rate", 0.5, "speed").read("1e-60") == 1e-60
+
+
+def test_events_of_a_run_are_in_the_order_of_their_times() -> None:
+    events = tuple(
+        {"name": name, "kind": "stage", "time": time} for name, time in (("T1", 2.0), ("T2", 0.5), ("T3", 2.0))
+    )
+    run = Simulation("flow", {}, {}, events, {}, None, {})
+    assert [event["name"] for event in run.events] == ["T2", "T1", "T3"] and run.as_json("toy")["events"][0][
+        "time"
+    ] == 0.5

@@ -36,7 +36,10 @@ def test_morris_lecar_rests_where_it_should() -> None:
     assert reading.start == {"v": Fraction("-60.9"), "w": Fraction("0.0149")} and reading.values["phi"] == Fraction(
         1, 25
     )
-    assert "@" in reading.notes[0]
+    assert reading.t_end == 150 and reading.notes == (
+        "dt=.25 is not used: steps are chosen by their error",
+        "left out, it is about the program and not the system: @ xlo=-75",
+    )
     (rest,) = system.equilibria()
     assert rest.point["v"] == pytest.approx(-60.8554, abs=1e-4)
 
@@ -81,3 +84,27 @@ def test_functions_that_double_at_each_step_are_refused() -> None:
     assert system_from_ode("\n".join([*lines, "x'=f3(x)"])).system.dimension == 1
     with pytest.raises(EquationError, match="call each other so often that f"):
         system_from_ode("\n".join([*lines, "x'=f59(x)"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "said"),
+    [
+        ("x' = -x\n@ total=40, t0=0", 40, ""),
+        ("x' = -x\n@total = 1e3,bounds=10\n@ meth=cvode, toler=1e-9", 1000, "bounds=10 is not used"),
+        ("x' = -x\n@ t0=2", None, "t0=2 is not used: runs begin at t = 0"),
+        ("x' = -x*t\n@ total=4 t0=2", 4, "write t + (2) in place of t"),
+        ("x(t+1) = x/2\n@ total=40", None, "total=40 is not used: no run of a map"),
+        ("x' = -x\n@ total=-4", None, "total=-4 is not used: the length of a run is positive"),
+        ("x' = -x\nset fast {total=3}", None, "left out"),
+    ],
+)
+def test_the_length_of_a_run_is_read_and_other_options_are_said_to_be_idle(
+    text: str, end: int | None, said: str
+) -> None:
+    reading = system_from_ode(text)
+    assert reading.t_end == end and said in "; ".join(reading.notes) and bool(said) == bool(reading.notes)
+
+
+def test_a_length_that_is_no_number_is_refused() -> None:
+    with pytest.raises(EquationError, match="total=long"):
+        system_from_ode("x' = -x\n@ total=long")
