@@ -200,3 +200,68 @@ def test_the_interval_of_an_exponent_has_it_as_often_as_it_says() -> None:
         assert found.high - found.value == pytest.approx(found.value - found.low)
         assert found.decades == pytest.approx(1.0)
     assert missed <= 3 and 4 <= short <= 40
+
+
+def test_the_ends_of_a_band_belong_to_it() -> None:
+    seen = measure("ratio", [{"x": 1.0}, {"x": 2.0}], lambda p: p["x"])
+    assert seen.between(1.0, 2.0, "both").as_stated == "holds"
+    single = measure("ratio", [{"x": 1.0}], lambda p: p["x"])
+    assert single.between(1.0, 1.0, "one number").as_stated == "holds"
+    for low, high in ((1.0 + 1e-12, 2.0), (1.0, 2.0 - 1e-12)):
+        assert seen.between(low, high, "less").as_stated == "fails"
+
+
+@pytest.mark.parametrize("count", [4, 5, 9])
+@pytest.mark.parametrize("level", [0.0, 0.2])
+def test_the_interval_of_a_fit_is_students(count: int, level: float) -> None:
+    """On both sides of the slope, by the deviations from the line with two degrees of freedom less than points."""
+    seen = powers(-0.5, 2.0, noise=level, count=count)
+    found = seen.exponent("m")
+    x, y = np.log([p["m"] for p in seen.points]), np.log(seen.means)
+    slope, shift = np.polyfit(x, y, 1)
+    error = np.sqrt(((y - slope * x - shift) ** 2).sum() / (count - 2) / ((x - x.mean()) ** 2).sum())
+    margin = {4: 31.5991, 5: 12.9240, 9: 5.4079}[count] * error  # quantiles at 0.9995 with 2, 3 and 7 degrees
+    assert (found.low, found.value, found.high) == pytest.approx((slope - margin, slope, slope + margin), rel=1e-4)
+    assert found.decades == pytest.approx(2.0) and found.width == pytest.approx(2 * margin, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [2.0, 0.1, 1 / 3, 7e-9])
+def test_of_equal_values_the_exponent_is_zero_and_known(value: float) -> None:
+    points = [{"m": float(m)} for m in (1, 3, 11, 37, 100)]
+    seen = Measurement("Q", points, [value] * 5)
+    line, found = seen.exponent("m"), seen.exponent("m", "infinity")
+    assert (line.low, line.value, line.high) == (0.0, 0.0, 0.0)
+    assert max(abs(found.low), abs(found.high)) < 1e-12
+
+
+def test_an_exponent_of_the_size_of_solver_error_is_none() -> None:
+    """Up to 1e-6, whichever way the parameter goes; twice that is a power."""
+    for way, towards in ((1, "infinity"), (-1, "zero")):
+        for exponent, theta, upper, lower in (
+            (9e-7, "holds", "holds", "holds"),
+            (-9e-7, "holds", "holds", "holds"),
+            (2e-6, "fails", "fails", "holds"),
+            (-2e-6, "fails", "holds", "fails"),
+        ):
+            points = tuple({"m": 10.0 ** (way * k)} for k in range(5))
+            seen = Measurement("gap", points, [p["m"] ** (way * exponent) for p in points])
+            answers = [seen.order("m", 0, kind, towards).as_stated for kind in ("Theta", "O", "Omega")]
+            assert answers == [theta, upper, lower]
+
+
+def test_a_wide_interval_with_the_claim_inside_decides_nothing() -> None:
+    points = tuple({"omega": 10.0**-k} for k in range(1, 6))
+    bent = Measurement("r", points, [p["omega"] ** (3 + 0.1 * k) for k, p in enumerate(points)])
+    found = bent.exponent("omega", "zero")
+    for part in (0.2, 0.5, 0.8):
+        claimed = found.low + part * found.width
+        for kind in ("Theta", "O", "Omega"):
+            ends = [*(bent.exponent("omega").low, bent.exponent("omega").high), bent.slopes("omega", "zero")[1]]
+            clear = {"Theta": False, "O": min(ends) >= claimed, "Omega": max(ends) <= claimed}[kind]
+            assert bent.order("omega", claimed, kind, "zero").as_stated == ("holds" if clear else "undecided")
+
+
+def test_an_order_is_one_of_three_as_a_parameter_goes_to_one_of_two_ends() -> None:
+    for kind, towards in (("theta", "infinity"), ("Theta", "one"), ("o", "0")):
+        with pytest.raises(OdesysError, match="an order is Theta, O, Omega as a parameter goes to infinity or zero"):
+            powers(1.0, 2.0).order("m", 1.0, kind, towards)
