@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from numerics.compiled import crossings, kernel, lane_batch
 from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.crossings import PROBE_COUNT, WEIGHTS
-from numerics.compiled.lane_watch import PARTS, _on_side, _resolved
-from numerics.compiled.records import READINGS, Problem, RunState, new_step
+from numerics.compiled.dop853 import dense_value, polynomial
+from numerics.compiled.lane_watch import PARTS, _on_side, _resolved, dense_rows, dense_state
+from numerics.compiled.records import POWERS, READINGS, STAGES, Problem, RunState, new_step
 from numerics.flows.semantics import DIP_PART, DIP_RATIO, PROBES
 from odesys import StopWhen, System
 from odesys.jit import llvm, loops
@@ -144,3 +146,43 @@ def test_what_is_resolved_in_lanes_is_so_in_the_scalar_kernel(size: float) -> No
             assert bool(found) is wanted
             seen.add((wanted, shift != 0.0))
     assert len(seen) == 4
+
+
+class Memory(Lanes):
+    """With named rows of numbers, a lane each, which a loop of one state goes through."""
+
+    def __init__(self, **rows: np.ndarray) -> None:
+        self.rows = rows
+
+    def loop(self, n: int) -> Any:
+        return nullcontext(0)
+
+    def put(self, text: str) -> int:
+        return sum(int(part) for part in text.removeprefix("add i64 ").split(", "))
+
+    def load(self, name: str, i: int = 0) -> np.ndarray:
+        return self.rows[name][i]
+
+    def store(self, value: Any, name: str, i: int = 0) -> None:
+        self.rows[name][i] = value
+
+
+def test_the_polynomial_of_a_step_in_lanes_is_that_of_the_scalar_kernel() -> None:
+    """From any stages, at any fraction, also beyond the ends of the step."""
+    rng, lanes = np.random.default_rng(5), 6
+    K, x, new, h = rng.normal(size=(STAGES, lanes)), rng.normal(size=lanes), rng.normal(size=lanes), 0.3
+    names = [f"K{j}" for j in range(STAGES)]
+    stages = {name: row[None] for name, row in zip(names, K, strict=True)}
+    F, out = np.zeros((POWERS, lanes)), np.zeros((1, lanes))
+    memory: Any = Memory(x=x[None], new=new[None], F=F, out=out, **stages)
+    dense_rows(memory, 1, names, "x", "new", h, "F")  # type: ignore[arg-type]
+    step = new_step(lanes, 0)
+    step.K, step.new, step.h = K.ravel(), new, h
+    polynomial(lanes, x, step)
+    table = step.F
+    assert pytest.approx(table.reshape(POWERS, lanes), rel=1e-12) == F
+    for part in PARTS:
+        wanted = np.zeros(lanes)
+        dense_value(lanes, table, x, part, wanted)
+        dense_state(memory, 1, "F", "x", part, "out")
+        assert out[0] == pytest.approx(wanted, rel=1e-12)

@@ -9,6 +9,7 @@ import pytest
 
 from numerics.compiled import taylor
 from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.dop853 import dense_value
 from numerics.compiled.records import TAYLOR, Problem, RunState, Step, new_step
 from numerics.flows.trajectory import StopWhen
 from odesys import System, integrate
@@ -168,3 +169,52 @@ def test_on_another_branch_the_slope_is_not_the_field() -> None:
         assert taylor.taylor_step(problem, state, step) is kept and state.fields == 2
     problem.branches = 0
     assert taylor.taylor_step(problem, begun(0.0, 1.0), step)
+
+
+@pytest.mark.parametrize("order", [1, 2, 7])
+def test_a_series_is_a_polynomial_in_each_state(order: int) -> None:
+    """Of any numbers; at an order of 0 the state between is that of the dense output of DOP853."""
+    rng, n, out = np.random.default_rng(order), 3, np.zeros(3)
+    table, x = rng.normal(size=(7, n)), rng.normal(size=n)
+    given = table.ravel().copy()
+    taylor.power_series(n, order, table.ravel(), x, 0.7, out)
+    wanted = [np.polyval([*table[:order, i][::-1], x[i]], 0.7) for i in range(n)]
+    assert out == pytest.approx(wanted, rel=1e-14)
+    problem, step = explosion(order)
+    problem.n, step.F = n, given
+    taylor.state_at(problem, step, x, 0.7, out)
+    assert out == pytest.approx(wanted, rel=1e-14)
+    problem.order = 0
+    taylor.state_at(problem, step, x, 0.7, out)
+    dense_value(n, step.F, x, 0.7, x_dense := np.zeros(n))
+    assert out.tolist() == x_dense.tolist() != wanted
+    step.K, step.h, problem.order = table.ravel(), 0.5, order
+    taylor.taylor_table(problem, step)
+    assert step.F[: order * n].reshape(-1, n) == pytest.approx(table[:order] * 0.5 ** np.arange(1, order + 1)[:, None])
+
+
+def test_the_last_step_ends_at_the_end_of_the_run_itself() -> None:
+    problem, step = explosion(12, end=-0.02)
+    left = problem.t_end + 0.16
+    assert -0.16 + left != problem.t_end  # rounding
+    for asked in (math.inf, left):
+        assert taylor.taylor_step(problem, begun(-0.16, 0.25, asked), step) and step.t_new == problem.t_end
+    problem.t_end = math.nextafter(1.0, 2.0)
+    assert taylor.taylor_step(problem, begun(1.0, 1.0, problem.t_end - 1.0), step) and step.t_new == problem.t_end
+
+
+@pytest.mark.parametrize("order", [1, 2, 5])
+def test_the_slope_of_a_series_at_its_end_is_compared_state_by_state(order: int) -> None:
+    """Within LEAP tolerances of the state there over the step, whatever the size of each state."""
+    rng, n = np.random.default_rng(order), 3
+    table, new, h = rng.normal(size=(7, n)), np.array([0.02, -50.0, 1.0]), 0.7
+    slope = sum(k * table[k - 1] * h ** (k - 1) for k in range(1, order + 1))
+    problem, step = explosion(order, rtol=1e-3)
+    problem.n, problem.atol = n, np.array([1e-4, 1e-5, 1e-3])
+    step.K, step.h, step.new, step.work = table.ravel(), h, new, np.zeros(n)
+    for i in range(n):
+        room = taylor.LEAP * (problem.atol[i] + 1e-3 * abs(new[i])) / h
+        for part, kept in ((0.0, True), (0.99, True), (-0.99, True), (1.01, False), (-1.01, False)):
+            there = slope + part * room * (np.arange(n) == i)
+            problem.field = lambda t, x, p, g, out, there=there: out.__setitem__(slice(n), there)
+            assert taylor.on_branch(problem, begun(0.0, 1.0), step) is kept

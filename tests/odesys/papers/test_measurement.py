@@ -9,12 +9,15 @@ from odesys.errors import OdesysError
 from odesys.papers.draw import Draw
 from odesys.papers.measurement import (
     Measurement,
+    _halves,
+    _reach,
     calibrated,
     measure,
     over_seeds,
     success_interval,
     with_high_probability,
 )
+from odesys.verdicts import measured, undecided
 
 
 def powers(exponent: float, decades: float, noise: float = 0.0, count: int = 9) -> Measurement:
@@ -265,3 +268,99 @@ def test_an_order_is_one_of_three_as_a_parameter_goes_to_one_of_two_ends() -> No
     for kind, towards in (("theta", "infinity"), ("Theta", "one"), ("o", "0")):
         with pytest.raises(OdesysError, match="an order is Theta, O, Omega as a parameter goes to infinity or zero"):
             powers(1.0, 2.0).order("m", 1.0, kind, towards)
+
+
+def test_a_decade_is_enough_to_confirm() -> None:
+    assert powers(-0.5, 1.0).order("m", -0.5).as_stated == "holds"
+    assert powers(-0.5, 0.999).order("m", -0.5).as_stated == "undecided"
+    assert powers(-0.5, 2.0).order("m", 0.0).as_stated == "fails"
+    assert powers(-0.5, 1.999).order("m", 0.0).as_stated == "undecided"
+
+
+def test_beyond_a_wide_interval_a_claim_on_the_allowed_side_holds_up_to_solver_error() -> None:
+    points = tuple({"omega": 10.0**-k} for k in range(1, 6))
+    bent = Measurement("r", points, [p["omega"] ** (3 + 0.1 * k) for k, p in enumerate(points)])
+    line = bent.exponent("omega")
+    ends = [line.low, line.high, bent.slopes("omega", "zero")[1]]
+    for room, answer in ((5e-7, "holds"), (-2e-6, "undecided"), (2e-6, "holds"), (-5e-7, "holds")):
+        assert bent.order("omega", max(ends) + room, "Omega", "zero").as_stated == answer
+        assert bent.order("omega", min(ends) - room, "O", "zero").as_stated == answer
+
+
+def test_of_a_path_it_is_said_what_else_moves_and_where_only_the_wider_interval_covers() -> None:
+    points = tuple({"omega": 10.0**-k, "m": 7.0, "n": float(k)} for k in range(1, 6))
+    settling = Measurement("Q", points, [0.86 + 0.3 * p["omega"] for p in points])
+    verdict = settling.order("omega", 0, towards="zero")
+    assert verdict.details["moving along"] == ["n"]
+    line, alone = settling.exponent("omega"), "exponent of omega, fit alone"
+    assert not line.low <= 0 <= line.high or alone not in verdict.details
+    many = tuple({"omega": float(omega)} for omega in np.geomspace(1e-8, 1e-4, 17))
+    slowly = Measurement("Q", many, [1 + 0.3 / np.log(1 / p["omega"]) for p in many])
+    line = slowly.exponent("omega")
+    assert alone in slowly.order("omega", 0, towards="zero").details and not line.low <= 0 <= line.high
+    assert alone not in slowly.order("omega", line.value, towards="zero").details  # the fit covers it
+    assert alone not in slowly.order("omega", 3, towards="zero").details  # refuted by both
+    assert alone not in slowly.order("omega", -1, "O", towards="zero").details  # clear by both
+
+
+def test_a_single_seed_decides_nothing() -> None:
+    points = [{"m": 10.0**k} for k in range(5)]
+    one = over_seeds("gap", points, lambda p, seeds: [p["m"]] * len(seeds), (4,))
+    with pytest.raises(OdesysError, match="over 1 seeds"):
+        one.order("m", 1)
+
+
+@pytest.mark.parametrize(("count", "shared"), [(4, 0), (5, 1), (8, 0), (9, 1)])
+def test_halves_are_of_the_same_size_and_the_near_one_is_at_the_limit(count: int, shared: int) -> None:
+    x = np.random.default_rng(count).permutation(np.arange(count, dtype=float))
+    for towards, sign in (("infinity", 1), ("zero", -1)):
+        far, near = (np.sort(sign * x[part]).tolist() for part in _halves(x, towards))
+        every = np.sort(sign * x).tolist()
+        assert len(far) == len(near) == (count + shared) // 2
+        assert far == every[: len(far)] and near == every[-len(near) :]
+
+
+def test_the_reach_of_a_change_brings_a_correction_of_one_over_the_logarithm_to_its_constant() -> None:
+    """With r the quotient of the mean logarithms of the halves: sqrt 2 times r^2 / (1 - r^2); 1 where none grows."""
+    for x, towards in ((np.arange(2.0, 8), "infinity"), (-np.arange(2.0, 9), "zero")):
+        far, near = (np.abs(x[part].mean()) for part in _halves(x, towards))
+        r = far / near
+        assert _reach(x, towards) == pytest.approx(2**0.5 * r**2 / (1 - r**2))
+        slope = lambda mean: 1.0 / mean**2  # noqa: E731  # of 1 + 1/L, by the logarithm itself
+        exact = slope(near) + (slope(near) - slope(far)) * _reach(x, towards) / 2**0.5
+        assert exact == pytest.approx(0.0, abs=1e-12)
+    assert _reach(np.array([-2.0, -1.0, 1.0, 2.0]), "infinity") == _reach(np.arange(2.0, 8), "zero") == 1.0
+
+
+def test_a_probability_is_decided_beyond_its_threshold_and_not_at_it() -> None:
+    always, never = (lambda seeds: [True] * len(seeds)), (lambda seeds: [False] * len(seeds))
+    least, largest = success_interval(20, 20)[0], success_interval(0, 20)[1]
+    for trial, at, beyond, answer in ((always, least, -1e-9, "holds"), (never, largest, 1e-9, "fails")):
+        for threshold, most, wanted, count in (
+            (at, 20, "undecided", 20),
+            (at, 640, answer, 40),
+            (at + beyond, 20, answer, 20),
+            (at + beyond, 640, answer, 20),
+        ):
+            verdict = with_high_probability("it is right", {}, trial, Draw(), threshold, most=most)
+            assert (verdict.as_stated, verdict.seeds.count) == (wanted, count)
+    high = success_interval(19, 20)[1]
+    mostly = lambda seeds: [k != 3 for k in range(len(seeds))]  # noqa: E731
+    for printed, answer in ((high, "undecided"), (high + 1e-9, "fails")):
+        verdict = with_high_probability("it is right", {}, mostly, Draw(), 0.7, printed, 20)
+        assert verdict.as_stated == answer
+
+
+def test_what_was_calibrated_is_marked_where_it_holds_or_has_a_limit() -> None:
+    first = measure("gap", [{"x": 1.0}, {"x": 3.0}], lambda p: p["x"])
+    limits: list[float] = []
+    plain = calibrated(first, 1.5, lambda top: (limits.append(top), measured(True))[1], "half as much again")
+    assert limits == [4.5] and plain.tolerance is not None and plain.tolerance.because == "half as much again"
+    assert plain.tolerance.calibrated_on == ({"x": 1.0}, {"x": 3.0})
+    bare = undecided("nothing was seen")
+    assert calibrated(first, 1.5, lambda top: bare, "half as much again") is bare
+    limited = measure("gap", [{"x": 5.0}], lambda p: p["x"]).between(0, 1, "of its own")
+    assert calibrated(first, 1.5, lambda top: limited, "half as much again").tolerance.calibrated_on == (
+        {"x": 1.0},
+        {"x": 3.0},
+    )
