@@ -251,7 +251,7 @@ def rational_points(
     Returns
     -------
     Iterator[dict[str, Fraction]]
-        Points without end, a fraction per name.
+        `POINTS` points, a fraction per name; one without names.
 
     Examples
     --------

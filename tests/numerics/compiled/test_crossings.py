@@ -11,9 +11,10 @@ import sympy as sp
 
 from numerics.compiled import crossings, stretch
 from numerics.compiled.compiled_flow import CompiledFlow
-from numerics.compiled.crossings import rate_of
-from numerics.compiled.records import Problem, RunState, new_step
+from numerics.compiled.crossings import NONE, rate_of
+from numerics.compiled.records import KNOT_SIZE, Log, Problem, RunState, Step, new_step
 from numerics.flows.integrate import integrate
+from numerics.flows.semantics import LEAVING_WIDTHS
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys import System
 from odesys.errors import IntegrationError, ParameterError
@@ -200,3 +201,189 @@ def test_a_root_is_found_to_the_last_digit(
     found = crossings.root(None, None, room, 0, 0)  # type: ignore[arg-type]
     assert found == pytest.approx(place, abs=1e-4) and abs(function(found)) < 1e-15
     assert function(found) <= 0 and len(asked) < 60
+
+
+Watched = Callable[[float], float]
+
+
+def line(values: list[Watched], surfaces: int, directions: list[int], terminal: list[int]) -> Problem:
+    """x' = 1 from 0, with functions of x = t that are watched: surfaces first, then events."""
+    count, one = len(values), np.ones(len(values))
+
+    def field(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        out[0] = 1.0
+
+    def watch(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        for k, value in enumerate(values):
+            out[k] = value(float(x[0]))
+
+    ways, ends = np.array(directions, dtype=float), np.array(terminal, dtype=float)
+    atol = np.array([1e-12])
+    return Problem(
+        field, field, watch, 1, surfaces, count, one, one, ways, ends, np.ones(3), 9.0, 1e-12, atol, 9, 9, order=1
+    )
+
+
+def unit_step(problem: Problem, start: float = 0.0, length: float = 1.0) -> tuple[RunState, Step, Log]:
+    """A step of that length, its readings, and the sides of all that is watched where it starts."""
+    count = problem.count
+    values, step = np.zeros(count), new_step(1, count, order=1)
+    problem.watch(start, np.array([start]), problem.p, np.zeros(problem.surfaces), values)
+    state = RunState(start, length, np.array([start]), np.zeros(problem.surfaces), np.sign(values), np.zeros(count))
+    step.h, step.t_new, step.new[0], step.F[0] = length, start + length, start + length, length
+    crossings.read_parts(problem, state, step)
+    return state, step, Log(0, np.zeros(0), np.zeros(0), np.zeros(0), 99, np.zeros(99 * KNOT_SIZE))
+
+
+def seen(log: Log) -> list[tuple[float, int, int]]:
+    rows = log.happenings.reshape(-1, KNOT_SIZE)[: log.happened].tolist()
+    return [(round(t, 9), int(i), int(way)) for t, i, way in rows]
+
+
+@pytest.mark.parametrize("surfaces", [0, 1, 3])
+@pytest.mark.parametrize(("start", "length"), [(0.0, 1.0), (-0.2, 2.0), (0.1, 0.75)])
+def test_events_of_a_step_in_their_order_whatever_surfaces_are_before_them(
+    surfaces: int, start: float, length: float
+) -> None:
+    """A passage up, one down, a touch, a dip that goes through; each asked for in all three directions."""
+    happens = [[(0.7, 1)], [(0.3, -1)], [(0.45, 0)], [(0.6, -1), (0.62, 1)]]
+    for way in (0, 1, -1):
+        apart = 1e-9 * abs(way)  # only one without a direction can touch
+        events: list[Watched] = [
+            lambda s: s - 0.7,
+            lambda s: 0.3 - s,
+            lambda s, gap=apart: (s - 0.45) ** 2 + gap,
+            lambda s: (s - 0.61) ** 2 - 1e-4,
+        ]
+        problem = line([lambda s: s - 8.0] * surfaces + events, surfaces, [way] * 4, [0] * 4)
+        state, step, log = unit_step(problem, start, length)
+        assert crossings.met(problem, state, step, log) == NONE and step.end == 1.0
+        wanted = [(t, surfaces + i, d) for i, rows in enumerate(happens) for t, d in rows if d == way or way == 0]
+        assert seen(log) == sorted(wanted)
+        assert step.now.tolist() == [-1.0] * surfaces + [1.0, -1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_roots_of_a_step_are_found_in_order_and_the_first_that_ends_it_does(seed: int) -> None:
+    """Polynomials with known roots; what ends a run goes before a surface, and nothing behind it has happened."""
+    rng = np.random.default_rng(seed)
+    roots = [np.sort(rng.uniform(0.03, 1.4, 2)) for _ in range(6)]
+    roots = [r if r[1] - r[0] > 0.3 else np.array([r[0], 3.0]) for r in roots]  # else between two readings, and flat
+    signs = rng.choice([-1, 1], 6)
+    values: list[Watched] = [
+        lambda s, r=r, sign=int(sign): sign * (s - r[0]) * (s - r[1]) for r, sign in zip(roots, signs, strict=True)
+    ]
+    surfaces, ways, ends = int(rng.integers(0, 4)), rng.integers(-1, 2, 6), rng.integers(0, 2, 6)
+    ways, ends = ways[surfaces:], ends[surfaces:] * (seed % 3 > 0)
+    problem = line(values, surfaces, ways.tolist(), ends.tolist())
+    state, step, log = unit_step(problem)
+    found = crossings.met(problem, state, step, log)
+    passages = sorted(
+        (t, i, int(signs[i]) * (-1, 1)[k]) for i, r in enumerate(roots) for k, t in enumerate(r) if t <= 1
+    )
+    wanted, end = [], (1.0, NONE)
+    for t, i, way in passages:
+        event = i - surfaces
+        if event >= 0 and ways[event] * way >= 0:
+            wanted.append((round(t, 9), i, way))
+        if event < 0 or (ends[event] and ways[event] * way >= 0):
+            end = t, i
+            break
+    assert (found, seen(log)) == (end[1], wanted) and step.end == pytest.approx(end[0], abs=1e-14)
+    for i in range(surfaces, 6):
+        assert step.now[i] == np.sign(values[i](step.end + 1e-9))
+
+
+def test_of_one_moment_all_events_are_told_and_the_first_that_ends_the_run_is_its_end() -> None:
+    """In the order in which they are listed, before the surface of the same moment; a later one is not."""
+    at = [0.4, 0.4 + 1e-15, 0.4 - 1e-15, 0.4, 0.9]
+    values: list[Watched] = [lambda s, a=a: s - a for a in at]
+    for terminal, found in (
+        ([1, 1, 1, 1], 1),
+        ([0, 0, 1, 1], 3),
+        ([0, 1, 0, 0], 2),
+        ([0, 0, 0, 0], 0),
+        ([0, 0, 0, 1], 0),
+    ):
+        problem = line(values, 1, [0] * 4, terminal)
+        state, step, log = unit_step(problem)
+        assert crossings.met(problem, state, step, log) == found and step.end == pytest.approx(0.4, abs=1e-14)
+        assert seen(log) == [(0.4, i, 1) for i in (1, 2, 3)]
+        times = log.happenings.reshape(-1, KNOT_SIZE)[:3, 0]
+        assert (times == times[0]).all() and (step.now[1:4] == (0.0 if found == 0 else 1.0)).all()
+    problem = line(
+        values, 1, [-1, 0, -1, 0], [1, 0, 1, 1]
+    )  # not looked for in this direction, so it does not end the run
+    state, step, log = unit_step(problem)
+    assert crossings.met(problem, state, step, log) == 0 and seen(log) == [(0.4, 2, 1)]
+
+
+@pytest.mark.parametrize("surfaces", [0, 1])
+def test_a_touch_ends_a_run_and_what_is_not_near_enough_is_none(surfaces: int) -> None:
+    """By what the tolerance of a step can move the value, ten times: 1e-12 + 1e-12 x, of which it is half."""
+    for gap, touched in ((0.0, True), (6e-12, True), (-6e-12, True), (9e-12, False)):
+        problem = line([lambda s: s + 5.0] * surfaces + [lambda s: s], surfaces, [0], [1])
+
+        def dip(t: float, x: Array, p: Array, g: Array, out: Array, gap: float = gap) -> None:
+            out[0] = 1.0
+            out[surfaces] = (t - 0.55) ** 2 + gap + (x[0] - t) / 2  # along the run, x = t
+
+        problem.watch = dip
+        state, step, log = unit_step(problem)
+        assert crossings.met(problem, state, step, log) == (surfaces if touched else NONE)
+        assert step.end == (pytest.approx(0.55, abs=1e-6) if touched else 1.0)
+        assert [(i, way) for _, i, way in seen(log)] == [(surfaces, 0)] * touched
+
+
+def test_what_cannot_move_or_is_at_zero_does_not_happen() -> None:
+    """A value at zero gets a side where it has left by several widths; a surface, the side of its gate."""
+    values: list[Watched] = [lambda s: s - 0.5, lambda s: s * (s - 0.6), lambda s: s]
+    problem = line(values, 0, [0] * 3, [0] * 3)
+    problem.movable = np.array([0.0, 1.0, 1.0])
+    state, step, log = unit_step(problem)
+    assert crossings.met(problem, state, step, log) == NONE and seen(log) == [(0.6, 1, 1)]
+    assert step.now.tolist() == [-1.0, 1.0, 1.0]
+    state, step, log = unit_step(problem)
+    state.width[:] = 0.9 / LEAVING_WIDTHS  # then the second stays near zero all the time
+    assert crossings.met(problem, state, step, log) == NONE and step.now.tolist() == [-1.0, 0.0, 1.0]
+    for gate, found in ((1.0, NONE), (0.0, crossings.DENIED)):
+        problem = line([lambda s: s], 1, [], [])
+        state, step, log = unit_step(problem)
+        state.gates[0] = gate
+        assert crossings.met(problem, state, step, log) == found
+
+
+def test_a_value_that_turns_between_readings_is_not_resolved() -> None:
+    """Unless it stays far from zero, can not move, or moves by no more than rounding."""
+    for value, resolved in (
+        (lambda s: math.sin(30 * s), False),
+        (lambda s: math.sin(2 * s), True),
+        (lambda s: 9 + math.sin(30 * s), True),
+        (lambda s: -9 + math.sin(30 * s), True),
+        (lambda s: 3 + math.sin(30 * s), False),  # nearer than twice its range
+        (lambda s: 1e-16 * math.sin(30 * s), False),
+        (lambda s: abs(s - 0.52) - 0.1, True),  # a kink is missed by less
+    ):
+        problem = line([lambda s: s, value], 1, [0], [0])
+        state, step, _ = unit_step(problem)
+        assert crossings.resolved(problem, state, step) is resolved
+        problem.movable = np.array([1.0, 0.0])
+        assert crossings.resolved(problem, state, step)
+        problem.movable, state.width = np.ones(2), np.array([0.0, 3.0])  # as wide as what rounding makes of it
+        assert crossings.resolved(problem, state, step)
+
+
+def test_cuts_are_in_order_and_each_is_made_once() -> None:
+    step = new_step(1, 3)
+    step.cuts[:5], step.cut_count = np.arange(5) / 4, 5
+    for part in (0.6, 0.1, 0.6, 0.25, 0.9, 0.0, 1.0, -0.5, 1.5, 0.05, 0.1):
+        crossings.cut(step, part)
+    wanted = [0.0, 0.05, 0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 1.0]
+    assert step.cuts[: step.cut_count].tolist() == wanted
+    values: list[Watched] = [lambda s: s - 0.3, lambda s: s**2]
+    problem = line(values, 0, [0, 0], [0, 0])
+    state, ready, _ = unit_step(problem)
+    ready.cuts, ready.cut_count = np.array(wanted), len(wanted)
+    for k, part in enumerate(wanted):
+        crossings.read_cut(problem, state, ready, k)
+        assert ready.values == pytest.approx([part - 0.3, part**2])

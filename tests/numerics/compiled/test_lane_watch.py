@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 
-from numerics.compiled import kernel, lane_batch
+from numerics.compiled import crossings, kernel, lane_batch
 from numerics.compiled.compiled_flow import CompiledFlow
-from numerics.compiled.lane_watch import PARTS
-from numerics.flows.semantics import PROBES
+from numerics.compiled.crossings import PROBE_COUNT, WEIGHTS
+from numerics.compiled.dop853 import dense_value, polynomial
+from numerics.compiled.lane_watch import PARTS, _on_side, _resolved, dense_rows, dense_state
+from numerics.compiled.records import POWERS, READINGS, STAGES, Problem, RunState, new_step
+from numerics.flows.semantics import DIP_PART, DIP_RATIO, PROBES
 from odesys import StopWhen, System
 from odesys.jit import llvm, loops
 
@@ -89,3 +93,96 @@ def test_readings_are_those_of_the_scalar_kernel() -> None:
     assert PARTS[:7] == (-0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.25) and PARTS[7:] == PROBES
     for function in (kernel.go_on, lane_batch.in_lanes_watched):
         assert "define" in loops.assembly([function])
+
+
+class Lanes:
+    """As a writer of code for lanes, on arrays of numbers."""
+
+    absolute, least, largest, number = (staticmethod(f) for f in (np.abs, np.minimum, np.maximum, np.float64))
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
+def test_a_dip_in_lanes_is_one_of_the_scalar_kernel(size: float) -> None:
+    """By the parabola through three readings: its lowest point, between them, under a part of its middle or bend."""
+    rng = np.random.default_rng(3)
+    for side in (1.0, -1.0):
+        readings = size * rng.uniform(0.02, 1.0, (READINGS, 6000)) * rng.choice([0.1, 1.0], (READINGS, 6000))
+        readings[:, 3000:] += size * rng.uniform(0.0, 0.4, 3000)
+        wanted = np.ones(6000, dtype=bool)
+        for low, here, high in zip(readings, readings[1:], readings[2:], strict=False):
+            bend = low - 2 * here + high
+            with np.errstate(all="ignore"):
+                shift = (low - high) / (2 * bend)
+            dip = here - bend * shift**2 / 2 < np.maximum(here / DIP_RATIO, DIP_PART * bend)
+            wanted &= ~((bend > 0) & (np.abs(shift) < 1) & dip)
+        assert 100 < wanted.sum() < 5900
+        assert np.array_equal(_on_side(Lanes, list(side * readings), side), wanted)  # type: ignore[arg-type]
+        for k in range(READINGS):  # on the wrong side, or at zero, at one reading of the step itself
+            for value in (0.0, -size):
+                there = side * readings.copy()
+                there[k] = side * value
+                on_side = _on_side(Lanes, list(there), side)  # type: ignore[arg-type]
+                assert on_side.any() == (k in (0, READINGS - 1)), "the readings beyond its ends may be anywhere"
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
+def test_what_is_resolved_in_lanes_is_so_in_the_scalar_kernel(size: float) -> None:
+    rng = np.random.default_rng(4)
+    one, step = np.ones(1), new_step(1, 1)
+    problem = Problem(None, None, None, 1, 0, 1, one, one, one, one, np.ones(3), 9.0, 1e-9, one, 9, 9)  # type: ignore[arg-type]
+    state, seen = RunState(0.0, 1.0, one, np.zeros(0), one, np.zeros(1)), set()
+    for _ in range(300):
+        rate, shift = rng.uniform(0.1, 12), rng.choice([0.0, 0.5, 2.0, 2.8, 3.2]) * rng.choice([-1, 1])
+        phase, width = rng.uniform(0, 6), rng.choice([0.0, 0.0, size / 20])
+        wave = size * (np.sin(rate * np.array(PARTS) + phase) + shift)
+        step.V[:], state.width[0] = wave[:READINGS], width
+        for p in range(PROBE_COUNT):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(crossings, "PROBE_COUNT", 1)
+                patch.setattr(crossings, "WEIGHTS", WEIGHTS[p * READINGS :])
+                patch.setattr(crossings, "read", lambda *given, value=wave[READINGS + p]: given[-1].fill(value))
+                wanted = crossings.resolved(problem, state, step)
+            found = _resolved(Lanes, list(wave[:READINGS]), wave[READINGS + p], p, width)  # type: ignore[arg-type]
+            assert bool(found) is wanted
+            seen.add((wanted, shift != 0.0))
+    assert len(seen) == 4
+
+
+class Memory(Lanes):
+    """With named rows of numbers, a lane each, which a loop of one state goes through."""
+
+    def __init__(self, **rows: np.ndarray) -> None:
+        self.rows = rows
+
+    def loop(self, n: int) -> Any:
+        return nullcontext(0)
+
+    def put(self, text: str) -> int:
+        return sum(int(part) for part in text.removeprefix("add i64 ").split(", "))
+
+    def load(self, name: str, i: int = 0) -> np.ndarray:
+        return self.rows[name][i]
+
+    def store(self, value: Any, name: str, i: int = 0) -> None:
+        self.rows[name][i] = value
+
+
+def test_the_polynomial_of_a_step_in_lanes_is_that_of_the_scalar_kernel() -> None:
+    """From any stages, at any fraction, also beyond the ends of the step."""
+    rng, lanes = np.random.default_rng(5), 6
+    K, x, new, h = rng.normal(size=(STAGES, lanes)), rng.normal(size=lanes), rng.normal(size=lanes), 0.3
+    names = [f"K{j}" for j in range(STAGES)]
+    stages = {name: row[None] for name, row in zip(names, K, strict=True)}
+    F, out = np.zeros((POWERS, lanes)), np.zeros((1, lanes))
+    memory: Any = Memory(x=x[None], new=new[None], F=F, out=out, **stages)
+    dense_rows(memory, 1, names, "x", "new", h, "F")  # type: ignore[arg-type]
+    step = new_step(lanes, 0)
+    step.K, step.new, step.h = K.ravel(), new, h
+    polynomial(lanes, x, step)
+    table = step.F
+    assert pytest.approx(table.reshape(POWERS, lanes), rel=1e-12) == F
+    for part in PARTS:
+        wanted = np.zeros(lanes)
+        dense_value(lanes, table, x, part, wanted)
+        dense_state(memory, 1, "F", "x", part, "out")
+        assert out[0] == pytest.approx(wanted, rel=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.flows.modes import Solution, is_mode, layer, modes, settle, sliding_gates, undetermined
+from numerics.flows.modes import Solution, _patterns, is_mode, layer, modes, settle, sliding_gates, undetermined
 from numerics.flows.patterns import PatternTable
 from odesys.analysis.switching import Switching, sliding_system
 from odesys.expr.graph import as_node
@@ -63,6 +63,12 @@ class Table:
     def columns(self, g: np.ndarray) -> np.ndarray:
         return self.d
 
+    def noise(self, g: np.ndarray) -> np.ndarray:
+        return 0.0 * self.c
+
+    def corner_rates(self, g: list[float]) -> tuple[np.ndarray, np.ndarray]:
+        return self.rates(np.array(g)), 0.0 * self.c
+
 
 def test_gates_that_slide_keep_their_rates_at_zero_and_the_others_stay() -> None:
     table: Any = Table([[2, 1, 0], [1, 3, 1], [0, 1, 4]], [-1, -2, -3], np.eye(3))
@@ -108,3 +114,28 @@ def test_how_much_gates_that_are_left_open_change_the_field(
     table: Any = Table(matrix, [0, 0], field)
     found = undetermined(table, Solution(np.full(2, 0.5), np.array(slides)))
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("start", [[1, 0, 1], [0, 1, 1], [0, 0, 0], [1, 1, 0.4], [0.3, 0.8, 0.6]])
+def test_of_modes_without_sliding_the_one_the_gates_lead_to_comes_first_then_the_nearest(start: list[float]) -> None:
+    """Each of three gates feeds itself, so all eight patterns are modes."""
+    table: Any = Table(2 * np.eye(3), [-1, -1, -1], np.eye(3))
+    found = [m.g for m in _patterns(table, np.array(start))]
+    assert found[0].tolist() == [float(g > 0.5) for g in start]
+    far = [np.abs(g - start).sum() for g in found[1:]]
+    assert far == sorted(far) and len({tuple(g) for g in found[1:]}) == len(found) - 1 == 8
+    chain: Any = Table([[0, 0, 0], [2, 0, 0], [0, 2, 0]], [1, -1, -1], np.eye(3))  # each opens the next
+    assert [m.g.tolist() for m in _patterns(chain, np.zeros(3))] == [[1, 1, 1]] * 2
+    relay: Any = Table([[-2]], [1], np.eye(1))  # it slides: no gate agrees with its rate
+    assert not [*_patterns(relay, np.zeros(1))]
+
+
+@pytest.mark.parametrize("gates", [[0, 0], [1, 0], [1, 1]])
+def test_a_gate_that_is_held_at_no_rate_stays_as_it_is(gates: list[float]) -> None:
+    still: Any = Table(np.zeros((2, 2)), [0, 0], np.eye(2))
+    found = settle(still, np.array(gates), np.zeros(2, dtype=bool))
+    assert found is not None and found.g.tolist() == gates and not found.slides.any()
+    assert next(_patterns(still, np.array(gates))).g.tolist() == gates
+    relays: Any = Table(-np.eye(2), [0.5, 0.5], np.eye(2))  # rates that all patterns deny: both are to slide
+    slid = settle(relays, np.array(gates), np.zeros(2, dtype=bool))
+    assert slid is not None and slid.g == pytest.approx([0.5, 0.5]) and slid.slides.all()

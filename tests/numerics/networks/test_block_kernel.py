@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,25 @@ def test_entries_are_taken_from_arrays_of_any_number_of_axes(shape: tuple[int, .
         turned = np.swapaxes(np.arange(array[0].size).reshape(shape), -1, -2)
         (found,) = BlockKernel([blocks.take(A, np.unravel_index(turned, shape))], {})({"A": array})
         np.testing.assert_array_equal(found, array.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("axis", [-1, -2, -3])
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("single", [(0, 1, 2), (0,), (1,), (2,), (0, 2)])
+def test_of_a_sum_of_a_large_product_the_product_is_never_made(
+    axis: int, swapped: bool, single: tuple[int, ...]
+) -> None:
+    """What all terms have is taken out of the sum, and other sums are products of matrices: nothing larger is made.
+
+    Where both factors have all axes but some, and the sum leaves as many entries, only what is given is as large.
+    """
+    whole = (20, 15, 12)
+    A, B = blocks.leaf("A", whole), blocks.leaf("B", tuple(1 if k in single else n for k, n in enumerate(whole)))
+    product = blocks.multiply(B, A) if swapped else blocks.multiply(A, B)
+    kernel = BlockKernel([blocks.sum_axis(product, axis)], {})
+    if 3 + axis in single:
+        assert max(math.prod(kernel.shapes[number]) for number, *_ in kernel.rows) < math.prod(whole)
+    rng = np.random.default_rng(5)
+    arrays = {"A": rng.normal(size=(2, *whole)), "B": rng.normal(size=(2, *B.shape))}
+    expected = (arrays["A"] * arrays["B"]).sum(axis=axis, keepdims=True)
+    np.testing.assert_allclose(kernel(arrays)[0], expected, rtol=1e-11, atol=1e-11)

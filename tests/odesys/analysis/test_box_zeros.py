@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from odesys.analysis.box_zeros import (
+    FINE_PRECISION,
     PRECISION,
     _common_zero,
     _down,
@@ -263,3 +264,19 @@ def test_linear_and_curved_systems_with_known_zeros(seed: int) -> None:
     found = box_zeros(nodes, ["x", "y", "z"], square(4, 3))
     assert len(found.zeros) == 1 and not found.undecided
     assert [float(ball.mid()) for ball in found.zeros[0]] == pytest.approx([float(v) for v in (a, b, c)], abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "low", "high"),
+    [(-1, 4, -2, 4), (1, 1, -2, 6), (2, 3, -2, 2), (5, 5, -3, 4), (6, 6, -4, 5)],
+)
+def test_a_zero_is_refined_also_where_newtons_method_leaves_the_box(a: int, b: int, low: int, high: int) -> None:
+    """The only real root of a cubic, in a box in which its slope vanishes, so that no image is smaller."""
+    field = _Field([x**3 - a * x + b], ["x"])
+    with flint.ctx.workprec(FINE_PRECISION):
+        wide = [flint.arb((low + high) / 2, (high - low) / 2)]
+        assert field.contracted(wide) is wide
+        (ball,) = field.refined(wide)
+        assert wide[0].contains(ball) and float(ball.rad()) < 1e-30
+        value = ball**3 - a * ball + b
+        assert value.contains(0) and float(value.rad()) < 1e-25

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 import sympy as sp
 
 from odesys import System
 from odesys.analysis.equilibria import equilibria
+from odesys.analysis.gated_equilibria import _lies_in
 
 X = sp.Symbol("x", real=True)
 
@@ -49,3 +54,28 @@ def test_a_jump_is_looked_for_on_its_surface() -> None:
     """The field jumps at x = 1/2, where both sides push to it, and rests at x = 2."""
     found = equilibria(System.from_strings({"x": "(x - 2)*sign(2*x - 1)"}))
     assert [(e.point["x"], e.slides) for e in found] == [(sp.Rational(1, 2), True), (2, False)] and found.complete
+
+
+@pytest.mark.parametrize(
+    ("relation", "signs"),
+    [(sp.Ge, {0, 1}), (sp.Le, {0, -1}), (sp.Gt, {1}), (sp.Lt, {-1})],
+    ids=["ge", "le", "gt", "lt"],
+)
+def test_a_point_lies_in_a_continuum_where_its_conditions_hold(relation: Any, signs: set[int]) -> None:
+    """Of a line y = 2 with a condition on x and an equation, only where all of them hold."""
+    system = System.from_strings({"x": "-x", "y": "-y"})
+    y = sp.Symbol("y", real=True)
+
+    def lies(at: dict[str, Any], **more: Any) -> bool:
+        line: Any = SimpleNamespace(**{"point": {"x": X, "y": sp.Integer(2)}, "condition": (), "equations": ()} | more)
+        return _lies_in(SimpleNamespace(algebraic=True, point=at), line, system)  # type: ignore[arg-type]
+
+    for sign in (-1, 0, 1):
+        at = {"x": sp.sqrt(2) + sign, "y": sp.Integer(2)}
+        held = {"condition": (relation(X, sp.sqrt(2)),)}
+        assert lies(at, **held) is (sign in signs)
+        assert lies(at, condition=(sp.Gt(X, -9), *held["condition"])) is (sign in signs)
+        assert not lies(at | {"y": sp.Integer(3)}, **held)
+        assert lies(at, equations=(X - sp.sqrt(2), y - 2)) is (sign == 0)
+    unknown: Any = SimpleNamespace(algebraic=None, point={"x": sp.Integer(1), "y": sp.Integer(2)})
+    assert not _lies_in(unknown, SimpleNamespace(point={"x": X, "y": 2}, condition=(), equations=()), system)  # type: ignore[arg-type]

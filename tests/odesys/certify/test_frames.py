@@ -112,3 +112,63 @@ def test_a_turned_frame_is_a_little_wider_than_the_image_of_the_set(seed: int) -
     assert all(float(b.rad()) <= (around[i] + needed.max()) * (1 + 3 * SLACK) for i, b in enumerate(box))
     longest = matrix[:, 0] / np.linalg.norm(matrix[:, 0])  # the image of the longest edge keeps its direction
     assert abs(q[:, 0] @ longest) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_derivative_of_a_linear_flow_is_in_each_of_its_entries(seed: int) -> None:
+    """Decay, growth and rotation in two states: the exponential of the matrix, whichever entry it is."""
+    rng = np.random.default_rng(seed)
+    a = [[Fraction(int(v), 4) for v in row] for row in rng.integers(-6, 7, (2, 2))]
+    system = System.from_equations({"x": a[0][0] * x + a[0][1] * y, "y": a[1][0] * x + a[1][1] * y})
+    with flint.ctx.workprec(128):
+        box = [flint.arb(0, 2), flint.arb(1, 3)]
+        found = Variation(system, 128).over({}, box, box, Fraction(3), Fraction(1, 2))
+        exact = flint.arb_mat([[flint.arb(v.numerator) / (2 * v.denominator) for v in row] for row in a]).exp()
+        for i in range(2):
+            for j in range(2):
+                assert found[i, j].contains(exact[i, j]) and float(found[i, j].rad()) < 1e-6
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("time", [Fraction(0), Fraction(2), Fraction(-3)])
+def test_the_derivative_of_a_flow_that_changes_in_time_is_over_its_step(time: Fraction, sign: int) -> None:
+    """x' = +-t^2 x is multiplied by the exponential of the change of +-t^3/3; its remainder is of these times."""
+    system, h = System.from_equations({"x": sign * sym("t") ** 2 * x}), Fraction(1, 16)
+    with flint.ctx.workprec(128):
+        one = [flint.arb(1, 1)]
+        ball = Variation(system, 128).over({}, one, one, time, h)[0, 0]
+        change = sign * ((time + h) ** 3 - time**3) / 3
+        assert ball.contains((flint.arb(change.numerator) / change.denominator).exp())
+        assert float(ball.rad()) < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_of_a_turned_frame_the_longest_image_of_an_edge_keeps_its_direction(seed: int) -> None:
+    """By the lengths of the images of the edges, which are columns, when all edges are as long; the box is around it.
+
+    It reaches as far as the image of the box does, or as the frame, whichever is less, and a little farther.
+    """
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(3, 3)) * rng.permutation([0.2, 1.0, 5.0])
+    frame = Frame.of([flint.arb(0, 1e-3)] * 3)
+    new, box = turned(frame, [flint.arb(float(v)) for v in (1, 2, 3)], flint.arb_mat(matrix.tolist()))
+    q = np.array([[float(new.matrix[i, j]) for j in range(3)] for i in range(3)])
+    longest = matrix[:, np.linalg.norm(matrix, axis=0).argmax()]
+    assert abs(q[:, 0] @ longest) == pytest.approx(np.linalg.norm(longest), rel=1e-12)
+    most = (np.abs(np.linalg.inv(q) @ matrix) @ np.full(3, 1e-3)).max()
+    direct = np.abs(matrix) @ np.full(3, 1e-3) * (1 + SLACK) + most * SLACK
+    around = np.abs(q) @ [float(r.rad()) for r in new.radii]
+    assert [float(b.rad()) for b in box] == pytest.approx(np.minimum(direct, around), rel=1e-6)
+    assert [float(b.mid()) for b in box] == pytest.approx([1, 2, 3], abs=1e-9)
+
+
+def test_without_a_matrix_to_turn_to_a_frame_is_its_box() -> None:
+    """Where the derivative has no bound, or arithmetic is too coarse to invert."""
+    nan, skew = flint.arb("nan"), [[9, -8, -4], [-2, 1, -2], [-7, -9, -9]]
+    for bits, matrix in ((64, [[nan, 3], [5, 1]]), (2, skew)):
+        size = len(matrix)
+        with flint.ctx.workprec(bits):
+            image = [flint.arb(k) for k in range(size)]
+            new, box = turned(Frame.of([flint.arb(0, 1)] * size), image, flint.arb_mat(matrix))
+            assert [[float(new.matrix[i, j]) for j in range(size)] for i in range(size)] == np.eye(size).tolist()
+            assert [str(r) for r in new.radii] == [str(b - b.mid()) for b in box] and len(box) == size

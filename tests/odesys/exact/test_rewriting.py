@@ -71,3 +71,35 @@ def test_a_divisor_that_vanishes_is_an_error() -> None:
 
 def test_floats_are_seen_wherever_they_are() -> None:
     assert has_floats([exp(X * num(0.5))]) and has_floats([X + num(math.pi)]) and not has_floats([X / 2])
+
+
+def test_what_turns_out_to_be_zero_is_neither_positive_nor_past_a_surface() -> None:
+    """A gate is open where its argument is positive: not at zero."""
+    nothing = call("log", exp(X)) - X
+    assert nothing is not ZERO
+    rewriter = Rewriter(positive=["x"])
+    assert rewriter([step(nothing), step(nothing + 1), step(nothing - 1), step(nothing + X)]) == [ZERO, ONE, ZERO, ONE]
+    assert rewriter([call("sin", nothing), call("arctan", nothing), exp(nothing)]) == [ZERO, ZERO, ONE]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "passes"),
+    [
+        ([exp(X), step(Y)], 1),
+        ([call("cos", X), call("cos", X)], 1),
+        ([call("cos", X), call("sin", 3 * X)], 1),
+        ([call("cos", X), call("cos", X / 2)], 2),  # the first is written in x before x/2 is seen
+        ([call("cos", X), call("cos", X / 2), call("cos", X / 3)], 2),
+    ],
+)
+def test_roots_are_rewritten_again_only_where_an_angle_was_split(
+    nodes: list[Node], passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    plain = Rewriter._rewrite
+    monkeypatch.setattr(Rewriter, "_rewrite", lambda self, roots: (made.append(len(roots)), plain(self, roots))[1])
+    rewriter = Rewriter()
+    rewriter(nodes)
+    assert made == [len(nodes)] * passes
+    rewriter(nodes)  # units are known now
+    assert len(made) == passes + 1

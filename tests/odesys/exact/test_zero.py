@@ -11,7 +11,7 @@ import pytest
 
 from odesys.exact import zero
 from odesys.exact.balls import ball_evaluate
-from odesys.exact.zero import ZeroResult, in_short, prove_zero, zero_test
+from odesys.exact.zero import ZeroResult, in_short, prove_zero, rational_points, zero_test
 from odesys.expr import graph
 from odesys.expr.graph import ZERO, Node, call, exp, num, power, relu, sqrt, step, sym
 
@@ -206,3 +206,19 @@ def test_what_is_too_long_is_said_by_its_size() -> None:
         graph.add(names[:9])
     ).removeprefix("Node(").removesuffix(")")
     assert in_short(whole**2) == f"an expression of {len(graph.topological([whole**2]))} nodes in 100 symbols"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_points_are_on_several_scales_each_with_and_without_signs(seed: int) -> None:
+    """Two points on a scale, one after the other: the first with both signs, the second positive."""
+    names = [f"x{k}" for k in range(200)]
+    seen = list(rational_points(names, ["x0", "x7"], seed))
+    assert len(seen) == zero.POINTS
+    largest = [max(map(abs, point.values())) for point in seen]
+    for k in range(0, len(seen), 2):
+        assert largest[k] == pytest.approx(float(largest[k + 1]), rel=0.15) and [*seen[k]] == names
+        assert sum(value < 0 for value in seen[k].values()) in range(60, 140)
+        assert min(seen[k]["x0"], seen[k]["x7"], *seen[k + 1].values()) > 0
+    scales = [float(value) for value in largest[::2]]
+    assert scales == pytest.approx(([2, 0.75, 6, 20] * 9)[: len(scales)], rel=0.05)
+    assert list(rational_points([], seed=seed)) == [{}]

@@ -9,12 +9,15 @@ from odesys.errors import OdesysError
 from odesys.papers.draw import Draw
 from odesys.papers.measurement import (
     Measurement,
+    _halves,
+    _reach,
     calibrated,
     measure,
     over_seeds,
     success_interval,
     with_high_probability,
 )
+from odesys.verdicts import measured, undecided
 
 
 def powers(exponent: float, decades: float, noise: float = 0.0, count: int = 9) -> Measurement:
@@ -200,3 +203,164 @@ def test_the_interval_of_an_exponent_has_it_as_often_as_it_says() -> None:
         assert found.high - found.value == pytest.approx(found.value - found.low)
         assert found.decades == pytest.approx(1.0)
     assert missed <= 3 and 4 <= short <= 40
+
+
+def test_the_ends_of_a_band_belong_to_it() -> None:
+    seen = measure("ratio", [{"x": 1.0}, {"x": 2.0}], lambda p: p["x"])
+    assert seen.between(1.0, 2.0, "both").as_stated == "holds"
+    single = measure("ratio", [{"x": 1.0}], lambda p: p["x"])
+    assert single.between(1.0, 1.0, "one number").as_stated == "holds"
+    for low, high in ((1.0 + 1e-12, 2.0), (1.0, 2.0 - 1e-12)):
+        assert seen.between(low, high, "less").as_stated == "fails"
+
+
+@pytest.mark.parametrize("count", [4, 5, 9])
+@pytest.mark.parametrize("level", [0.0, 0.2])
+def test_the_interval_of_a_fit_is_students(count: int, level: float) -> None:
+    """On both sides of the slope, by the deviations from the line with two degrees of freedom less than points."""
+    seen = powers(-0.5, 2.0, noise=level, count=count)
+    found = seen.exponent("m")
+    x, y = np.log([p["m"] for p in seen.points]), np.log(seen.means)
+    slope, shift = np.polyfit(x, y, 1)
+    error = np.sqrt(((y - slope * x - shift) ** 2).sum() / (count - 2) / ((x - x.mean()) ** 2).sum())
+    margin = {4: 31.5991, 5: 12.9240, 9: 5.4079}[count] * error  # quantiles at 0.9995 with 2, 3 and 7 degrees
+    assert (found.low, found.value, found.high) == pytest.approx((slope - margin, slope, slope + margin), rel=1e-4)
+    assert found.decades == pytest.approx(2.0) and found.width == pytest.approx(2 * margin, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [2.0, 0.1, 1 / 3, 7e-9])
+def test_of_equal_values_the_exponent_is_zero_and_known(value: float) -> None:
+    points = [{"m": float(m)} for m in (1, 3, 11, 37, 100)]
+    seen = Measurement("Q", points, [value] * 5)
+    line, found = seen.exponent("m"), seen.exponent("m", "infinity")
+    assert (line.low, line.value, line.high) == (0.0, 0.0, 0.0)
+    assert max(abs(found.low), abs(found.high)) < 1e-12
+
+
+def test_an_exponent_of_the_size_of_solver_error_is_none() -> None:
+    """Up to 1e-6, whichever way the parameter goes; twice that is a power."""
+    for way, towards in ((1, "infinity"), (-1, "zero")):
+        for exponent, theta, upper, lower in (
+            (9e-7, "holds", "holds", "holds"),
+            (-9e-7, "holds", "holds", "holds"),
+            (2e-6, "fails", "fails", "holds"),
+            (-2e-6, "fails", "holds", "fails"),
+        ):
+            points = tuple({"m": 10.0 ** (way * k)} for k in range(5))
+            seen = Measurement("gap", points, [p["m"] ** (way * exponent) for p in points])
+            answers = [seen.order("m", 0, kind, towards).as_stated for kind in ("Theta", "O", "Omega")]
+            assert answers == [theta, upper, lower]
+
+
+def test_a_wide_interval_with_the_claim_inside_decides_nothing() -> None:
+    points = tuple({"omega": 10.0**-k} for k in range(1, 6))
+    bent = Measurement("r", points, [p["omega"] ** (3 + 0.1 * k) for k, p in enumerate(points)])
+    found = bent.exponent("omega", "zero")
+    for part in (0.2, 0.5, 0.8):
+        claimed = found.low + part * found.width
+        for kind in ("Theta", "O", "Omega"):
+            ends = [*(bent.exponent("omega").low, bent.exponent("omega").high), bent.slopes("omega", "zero")[1]]
+            clear = {"Theta": False, "O": min(ends) >= claimed, "Omega": max(ends) <= claimed}[kind]
+            assert bent.order("omega", claimed, kind, "zero").as_stated == ("holds" if clear else "undecided")
+
+
+def test_an_order_is_one_of_three_as_a_parameter_goes_to_one_of_two_ends() -> None:
+    for kind, towards in (("theta", "infinity"), ("Theta", "one"), ("o", "0")):
+        with pytest.raises(OdesysError, match="an order is Theta, O, Omega as a parameter goes to infinity or zero"):
+            powers(1.0, 2.0).order("m", 1.0, kind, towards)
+
+
+def test_a_decade_is_enough_to_confirm() -> None:
+    assert powers(-0.5, 1.0).order("m", -0.5).as_stated == "holds"
+    assert powers(-0.5, 0.999).order("m", -0.5).as_stated == "undecided"
+    assert powers(-0.5, 2.0).order("m", 0.0).as_stated == "fails"
+    assert powers(-0.5, 1.999).order("m", 0.0).as_stated == "undecided"
+
+
+def test_beyond_a_wide_interval_a_claim_on_the_allowed_side_holds_up_to_solver_error() -> None:
+    points = tuple({"omega": 10.0**-k} for k in range(1, 6))
+    bent = Measurement("r", points, [p["omega"] ** (3 + 0.1 * k) for k, p in enumerate(points)])
+    line = bent.exponent("omega")
+    ends = [line.low, line.high, bent.slopes("omega", "zero")[1]]
+    for room, answer in ((5e-7, "holds"), (-2e-6, "undecided"), (2e-6, "holds"), (-5e-7, "holds")):
+        assert bent.order("omega", max(ends) + room, "Omega", "zero").as_stated == answer
+        assert bent.order("omega", min(ends) - room, "O", "zero").as_stated == answer
+
+
+def test_of_a_path_it_is_said_what_else_moves_and_where_only_the_wider_interval_covers() -> None:
+    points = tuple({"omega": 10.0**-k, "m": 7.0, "n": float(k)} for k in range(1, 6))
+    settling = Measurement("Q", points, [0.86 + 0.3 * p["omega"] for p in points])
+    verdict = settling.order("omega", 0, towards="zero")
+    assert verdict.details["moving along"] == ["n"]
+    line, alone = settling.exponent("omega"), "exponent of omega, fit alone"
+    assert not line.low <= 0 <= line.high or alone not in verdict.details
+    many = tuple({"omega": float(omega)} for omega in np.geomspace(1e-8, 1e-4, 17))
+    slowly = Measurement("Q", many, [1 + 0.3 / np.log(1 / p["omega"]) for p in many])
+    line = slowly.exponent("omega")
+    assert alone in slowly.order("omega", 0, towards="zero").details and not line.low <= 0 <= line.high
+    assert alone not in slowly.order("omega", line.value, towards="zero").details  # the fit covers it
+    assert alone not in slowly.order("omega", 3, towards="zero").details  # refuted by both
+    assert alone not in slowly.order("omega", -1, "O", towards="zero").details  # clear by both
+
+
+def test_a_single_seed_decides_nothing() -> None:
+    points = [{"m": 10.0**k} for k in range(5)]
+    one = over_seeds("gap", points, lambda p, seeds: [p["m"]] * len(seeds), (4,))
+    with pytest.raises(OdesysError, match="over 1 seeds"):
+        one.order("m", 1)
+
+
+@pytest.mark.parametrize(("count", "shared"), [(4, 0), (5, 1), (8, 0), (9, 1)])
+def test_halves_are_of_the_same_size_and_the_near_one_is_at_the_limit(count: int, shared: int) -> None:
+    x = np.random.default_rng(count).permutation(np.arange(count, dtype=float))
+    for towards, sign in (("infinity", 1), ("zero", -1)):
+        far, near = (np.sort(sign * x[part]).tolist() for part in _halves(x, towards))
+        every = np.sort(sign * x).tolist()
+        assert len(far) == len(near) == (count + shared) // 2
+        assert far == every[: len(far)] and near == every[-len(near) :]
+
+
+def test_the_reach_of_a_change_brings_a_correction_of_one_over_the_logarithm_to_its_constant() -> None:
+    """With r the quotient of the mean logarithms of the halves: sqrt 2 times r^2 / (1 - r^2); 1 where none grows."""
+    for x, towards in ((np.arange(2.0, 8), "infinity"), (-np.arange(2.0, 9), "zero")):
+        far, near = (np.abs(x[part].mean()) for part in _halves(x, towards))
+        r = far / near
+        assert _reach(x, towards) == pytest.approx(2**0.5 * r**2 / (1 - r**2))
+        slope = lambda mean: 1.0 / mean**2  # noqa: E731  # of 1 + 1/L, by the logarithm itself
+        exact = slope(near) + (slope(near) - slope(far)) * _reach(x, towards) / 2**0.5
+        assert exact == pytest.approx(0.0, abs=1e-12)
+    assert _reach(np.array([-2.0, -1.0, 1.0, 2.0]), "infinity") == _reach(np.arange(2.0, 8), "zero") == 1.0
+
+
+def test_a_probability_is_decided_beyond_its_threshold_and_not_at_it() -> None:
+    always, never = (lambda seeds: [True] * len(seeds)), (lambda seeds: [False] * len(seeds))
+    least, largest = success_interval(20, 20)[0], success_interval(0, 20)[1]
+    for trial, at, beyond, answer in ((always, least, -1e-9, "holds"), (never, largest, 1e-9, "fails")):
+        for threshold, most, wanted, count in (
+            (at, 20, "undecided", 20),
+            (at, 640, answer, 40),
+            (at + beyond, 20, answer, 20),
+            (at + beyond, 640, answer, 20),
+        ):
+            verdict = with_high_probability("it is right", {}, trial, Draw(), threshold, most=most)
+            assert (verdict.as_stated, verdict.seeds.count) == (wanted, count)
+    high = success_interval(19, 20)[1]
+    mostly = lambda seeds: [k != 3 for k in range(len(seeds))]  # noqa: E731
+    for printed, answer in ((high, "undecided"), (high + 1e-9, "fails")):
+        verdict = with_high_probability("it is right", {}, mostly, Draw(), 0.7, printed, 20)
+        assert verdict.as_stated == answer
+
+
+def test_what_was_calibrated_is_marked_where_it_holds_or_has_a_limit() -> None:
+    first = measure("gap", [{"x": 1.0}, {"x": 3.0}], lambda p: p["x"])
+    limits: list[float] = []
+    plain = calibrated(first, 1.5, lambda top: (limits.append(top), measured(True))[1], "half as much again")
+    assert limits == [4.5] and plain.tolerance is not None and plain.tolerance.because == "half as much again"
+    assert plain.tolerance.calibrated_on == ({"x": 1.0}, {"x": 3.0})
+    bare = undecided("nothing was seen")
+    assert calibrated(first, 1.5, lambda top: bare, "half as much again") is bare
+    limited = measure("gap", [{"x": 5.0}], lambda p: p["x"]).between(0, 1, "of its own")
+    assert calibrated(first, 1.5, lambda top: limited, "half as much again").tolerance.calibrated_on == (
+        {"x": 1.0},
+        {"x": 3.0},
+    )

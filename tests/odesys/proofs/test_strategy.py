@@ -1,7 +1,7 @@
 """Which parts a proof leaves closed."""
 
 from odesys import graph, sym
-from odesys.proofs.strategy import choose
+from odesys.proofs.strategy import choose, functions_in
 
 X, Y, Z = sym("x"), sym("y"), sym("z")
 
@@ -30,3 +30,11 @@ def test_what_is_false_has_no_outline() -> None:
 def test_functions_stay_closed() -> None:
     found = choose([graph.exp(X) * 2, graph.exp(X) + graph.exp(X)], agree)
     assert found is None or graph.exp(X) in found.closed
+
+
+def test_functions_are_seen_up_to_the_first_on_each_way() -> None:
+    """In sums, products and powers however deep, and below divisors; not inside of each other."""
+    outer, log, tanh = graph.exp(X + graph.call("sin", Y)), graph.call("log", Z), graph.call("tanh", X * Y)
+    found = functions_in([outer**2 * (X + 3 / (1 + log)) ** 2, Y - tanh, outer])
+    assert {*found} == {outer, log, tanh} and len(found) == 3
+    assert functions_in([X * Y + 1 / (Z + 1) ** 2]) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from odesys import graph, sym
-from odesys.proofs.terms import NotExported, Writer, definitions, identifiers, number
+from odesys.proofs.terms import NotExported, Writer, _open, definitions, identifiers, number
 
 X, Y = sym("x"), sym("y")
 
@@ -29,3 +29,22 @@ def test_shared_parts_get_one_definition() -> None:
     writer, bodies = definitions([graph.exp(part), part * X], {"x": "x", "y": "y"})
     assert part in writer.names
     assert [node for node, _ in bodies].count(part) == 1
+
+
+def test_below_a_named_part_nothing_is_written_again() -> None:
+    """Children first and each once; the part itself is opened, its name is for those that use it."""
+    inner = X + Y
+    part = graph.exp(inner)
+    top = part * (part + inner**3) * graph.call("log", inner)
+    for closed in ([], [part], [part, inner], [top], [inner]):
+        order = _open(top, closed)
+        assert len({*order}) == len(order) and order[-1] is top
+        for node in order:
+            if node is top or node not in closed:
+                assert all(c in order[: order.index(node)] for c in graph.children(node) if c not in closed)
+        reached, todo = set(), [top]
+        while todo:
+            node = todo.pop()
+            reached.add(node)
+            todo += [c for c in graph.children(node) if c not in closed and c not in reached]
+        assert {*order} == reached

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from odesys.papers import registry
 from odesys.report.formula_lines import formula_lines
 from odesys.report.mathml import mathml
@@ -35,3 +37,11 @@ def test_a_line_breaks_in_front_of_a_relation_and_not_inside_an_index() -> None:
 
 def test_no_line_begins_with_a_comma() -> None:
     assert formula_lines(r"a + b \text{, for every } t", width=5) == [r"a + b \text{, for every } t"]
+
+
+@pytest.mark.parametrize("width", range(4, 40))
+def test_a_line_is_filled_as_far_as_its_width_goes(width: int) -> None:
+    """A piece has three letters and a comma; a space between two pieces counts as two signs."""
+    lines = formula_lines(r" \quad ".join(["a + b,"] * 12), width)
+    fits = max(1, (width + 2) // 6)
+    assert [line.count(",") for line in lines] == [fits] * (12 // fits) + [12 % fits] * (12 % fits > 0)

@@ -16,6 +16,7 @@ from odesys.expr.graph import sym
 from odesys.files import json_text
 from odesys.papers.claims import combine_verdicts
 from odesys.sentences import say_value
+from odesys.stated import Unstated, recorded
 from odesys.verdicts import Evidence, Verdict, Witness, certified, measured, proved, refuted, undecided
 
 
@@ -140,3 +141,21 @@ def test_only_a_failure_is_blamed_and_witnessed() -> None:
     assert (failed.fault, failed.cause) == ("misprint", "a sign")
     for other in (proved(), measured(True), undecided("unknown")):
         assert other.witnessed("at x = 3 it is 4", {"x": 3}) is other and other.blaming("misprint", "a sign") is other
+
+
+def test_what_a_verdict_states_is_added_up_and_only_then_known() -> None:
+    """That nothing is stated is forgotten where something is; outside of an export nothing is kept."""
+    x = sym("x")
+    relations = [{"first": (x, "<", 2)}, {"second": (x, ">", 3)}]
+    with recorded():
+        bare = proved(law="it is")
+        assert bare.stated == (Unstated(),)
+        one = bare.stating(relations[0])
+        both = one.stating(relations[1])
+        argued = both.arguing("by words")
+        assert [each.name for each in both.stated] == ["first", "second"] and both.stated[:1] == one.stated
+        assert argued.stated == (*both.stated, Unstated("by words"))
+        assert bare.arguing("by words").stated == (Unstated("by words"),)
+        assert argued.arguing("and again").stated == (*argued.stated, Unstated("and again"))
+    outside = proved(law="it is")
+    assert outside.stated == () and outside.arguing("by words").stated == outside.stating(relations[0]).stated == ()
