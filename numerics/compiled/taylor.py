@@ -104,7 +104,8 @@ def on_branch(problem: Problem, state: RunState, step: Step, leap: float) -> boo
         slope = float(order) * step.K[(order - 1) * n + i]
         for m in range(1, order):
             slope = slope * step.h + float(order - m) * step.K[(order - 1 - m) * n + i]
-        if not step.h * abs(slope - step.work[i]) <= leap * (atol[i] + rtol * abs(step.new[i])):
+        gap = step.h * abs(slope - step.work[i])
+        if not gap <= leap * (atol[i] + rtol * abs(step.new[i])) or gap == math.inf:
             return False
     return True
 

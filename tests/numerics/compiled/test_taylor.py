@@ -133,7 +133,7 @@ def test_a_step_is_as_long_as_its_last_terms_allow(order: int, x: float) -> None
     unit = 1e-12 + 1e-9 * x
     last = [(x * (step.h * x) ** k / unit) ** (1 / k) for k in (order - 1, order)]
     assert max(last) == pytest.approx(taylor.SAFETY) and state.h == math.inf
-    assert (step.t_new, step.end, state.fields, state.visited) == (step.h, 1.0, 1, 1)
+    assert (step.t_new, step.end, state.fields, state.visited) == (step.h, 1.0, 2, 1)  # a first step is compared
     assert step.new[0] == pytest.approx(x / (1 - step.h * x), rel=1e-7)
     taylor.taylor_table(problem, step)
     out = np.zeros(1)
@@ -167,7 +167,7 @@ def test_a_step_below_rounding_or_to_no_number_is_not_made() -> None:
         assert not taylor.taylor_step(problem, begun(1.0, bad), step)
     flat, room = explosion(12, rtol=1.0)
     flat.slopes = lambda t, x, p, g, out: out.__setitem__(slice(12), [1e308, *[0.0] * 11])
-    assert not taylor.taylor_step(flat, begun(0.0, 1.0, 4.0), room)  # its end is infinite, though no term is large
+    assert not taylor.taylor_step(flat, begun(1.0, 1.0, 4.0), room)  # its ends are infinite, though no term is large
 
 
 def test_on_another_branch_the_slope_is_not_the_field() -> None:
@@ -237,4 +237,4 @@ def test_the_slope_of_a_series_at_its_end_is_compared_state_by_state(order: int)
         for part, kept in ((0.0, True), (0.99, True), (-0.99, True), (1.01, False), (-1.01, False)):
             there = slope + part * room * (np.arange(n) == i)
             problem.field = lambda t, x, p, g, out, there=there: out.__setitem__(slice(n), there)
-            assert taylor.on_branch(problem, begun(0.0, 1.0), step) is kept
+            assert taylor.on_branch(problem, begun(0.0, 1.0), step, taylor.LEAP) is kept
