@@ -36,6 +36,7 @@ DEGREES = {1: 4, 2: 4, 3: 3, 4: 3}  # of conserved quantities, for fewer states
 MOST_LINEAR = 300
 MOST_STATES = 2000  # that are analysed at all
 MOST_MOVED = 300  # states up to which signed permutations are searched
+MOST_WRITTEN = 20  # symbols and numbers of a formula that is shown in a sentence
 MOST_LUMPED = 12  # states up to which a lumped system is searched for each of them
 
 
@@ -242,8 +243,11 @@ def _structure(system: System) -> Iterator[Finding]:
     if TIME in graph.symbols(system.nodes):
         yield Finding("structure", "The equations depend on time t", "proof")
     if system.surfaces:
-        shown = ", ".join(f"{to_sympy(h)} = 0" for h in system.surfaces[:6])
-        yield Finding("structure", f"The {rest_words(system).moves} switches where {shown}", "proof")
+        short = [f"{to_sympy(h)} = 0" for h in system.surfaces if graph.written_leaves(h) <= MOST_WRITTEN]
+        long = len(system.surfaces) - len(short)
+        shown = [some(short)] if short else []
+        shown += [_count(long, "longer formula vanishes", "longer formulas vanish")] if long else []
+        yield Finding("structure", f"The {rest_words(system).moves} switches where {', or '.join(shown)}", "proof")
     if 2 < system.dimension <= MOST_LUMPED and not system.surfaces and not has_floats(system.nodes):
         yield from _lumped(system)
 

@@ -59,6 +59,20 @@ def symbols(roots: Iterable[Node]) -> set[str]:
     return {n.args[0] for n in topological(roots) if n.op == "sym"}
 
 
+def written_leaves(node: Node) -> int:
+    """How many symbols and numbers a formula has where it is written out: a shared part counts wherever it stands.
+
+    >>> from odesys import graph, sym
+    >>> shared = sym("x") + sym("y")
+    >>> graph.written_leaves(graph.exp(shared) * shared)
+    4
+    """
+    found: dict[Node, int] = {}
+    for one in topological([node]):
+        found[one] = sum(found[child] for child in children(one)) or 1
+    return found[node]
+
+
 def surfaces(roots: Iterable[Node]) -> list[Node]:
     """Arguments of all gates below `roots`, deepest first; `h` and `-h` are one surface.
 

@@ -28,6 +28,7 @@ from .loss_graph import MOST_SIGNS, LossGraph
 from .quotient import OrbitReduction, Orbits, merged_states, signed_orbits
 from .signed_graph import SIGNS, SignedGraph
 
+MOST_TERMS = 1000  # of an equation that is no polynomial; one with more stays as it is written
 MOST_TRIED = 3  # states up to which all 2^n n! signed permutations are tried where the search may miss some
 
 
@@ -289,6 +290,9 @@ def _multiplied_out(nodes: Sequence[Node]) -> tuple[list[Node], bool]:
             continue
         plain = all(atom.op == "sym" and e.denominator == 1 for monomial in terms for atom, e in monomial)
         polynomial = polynomial and plain
+        if not plain and len(terms) > MOST_TERMS:  # something may be missed anyway
+            out.append(node)
+            continue
         products = ((c, graph.multiply(*(graph.power(*factor) for factor in m))) for m, c in terms.items())
         out.append(graph.combine(products))
     return out, polynomial

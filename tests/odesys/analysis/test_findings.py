@@ -145,3 +145,16 @@ def test_what_is_not_searched_in_large_systems_is_said() -> None:
     assert "symmetr" not in found.sentence
     with pytest.raises(EquationError, match="has 2,001 states, and at most 2,000 are analysed"):
         findings(System.from_strings({f"x{k}": f"-x{k}" for k in range(2001)}))
+
+
+def test_long_switching_surfaces_are_counted_and_not_written_out() -> None:
+    """The surfaces of a maximum of many states double at each step: ten states made lines of some thousand letters."""
+    names = [f"x{i}" for i in range(10)]
+    equations = {"x0": f"max({', '.join(names)}) - x0"} | {n: f"-{n}" for n in names[1:]}
+    found = findings(System.from_strings(equations))
+    (line,) = [each.text for each in found.findings if "switches where" in each.text]
+    assert line.startswith("The field switches where -x0 + x1 = 0, ") and line.endswith("longer formulas vanish")
+    assert len(line) < 400
+    three = findings(System.from_strings({"x": "-abs(x)", "y": "-step(y - 1)"}))
+    (line,) = [each.text for each in three.findings if "switches where" in each.text]
+    assert line == "The field switches where x = 0, y - 1 = 0"
