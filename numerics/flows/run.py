@@ -182,7 +182,10 @@ class Run:
             options["jac"] = lambda t, x: self.compiled.jacobian(t, x, gates)
         if first_step is not None:
             options["first_step"] = min(first_step, self.end - self.t)
-        return METHODS[method](self.field, self.t, self.x, self.end, **options)
+        solver = METHODS[method](self.field, self.t, self.x, self.end, **options)
+        if math.isnan(getattr(solver, "h_abs", 0.0)):  # SciPy's step would have no end
+            raise self._error(f"the right-hand side is not finite at t = {self.t:.9g}")
+        return solver
 
     def _states(self, dense: Any, solver: Any) -> Callable[[float], np.ndarray]:
         """The state at a time of the step just made: its ends as they are, dense output between and a little beyond."""

@@ -19,6 +19,7 @@ SUPER = {"x": "-1.5*sqrt(abs(x))*sign(x) + v", "v": "-1.1*sign(x)"}  # Levant's 
         ({"x": "-sqrt(x)", "v": "0"}, "come to x = 0, where a root.*equations that hold afterwards"),
         ({"x": "log(x) - 1", "v": "0"}, "the end of the domain of log"),
         ({"x": "-1/x", "v": "0"}, "come to x = 0, which is divided by"),
+        ({"x": "(t - 1)/abs(t - 1)", "v": "0"}, "not finite at t = 1; it has come to 1 - t = 0, which is divided by"),
     ],
 )
 def test_the_end_of_a_domain_is_named(equations: dict[str, str], says: str) -> None:
