@@ -21,6 +21,7 @@ from ..expr.letters import plain_name
 from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
 from ..shortening import some
+from ..terminal import Progress, silent
 from .dependency import strong_components
 from .equilibria import Equilibria
 from .finding import SECTIONS, Finding, heading
@@ -173,6 +174,7 @@ def analyse(
     box: Mapping[str, tuple[Any, Any]] | None = None,
     notes: tuple[str, ...] = (),
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Analysis:
     """Ask every analysis about a system; parameters without a number in `values` stay symbols.
 
@@ -192,6 +194,8 @@ def analyse(
         What was left out of a file.
     seed : int, optional
         Of random points in searches.
+    progress : Progress, optional
+        Is told what is searched.
 
     Returns
     -------
@@ -213,8 +217,15 @@ def analyse(
     values = _by_name(values, system.parameters, "a parameter")
     start = _by_name(start, system.names, "a state")
     try:
-        lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
+        progress("structure", 0.0)
+        lines = [*_structure(system)]
+        progress("conserved quantities", 0.1)
+        lines += _conserved(system, counts, seed, integrals)
+        progress("symmetries", 0.3)
+        lines += _symmetries(system, counts, seed)
+        progress("invariant sets", 0.5)
         lines += invariant_set_lines(system, values)
+        progress(rest_words(system).many, 0.6)
         rests, types, more = rest_lines(system, values, box, seed, integrals)
     except ZeroDivisionError as problem:
         raise EquationError(where_undefined(system) or f"the equations can not be analysed: {problem}") from problem

@@ -18,6 +18,7 @@ from ..files import write_text
 from ..reading.reading import Reading, read_system
 from ..reading.writing import ode_text, python_text, sbml_text
 from ..report.explorer import findings_page
+from ..terminal import Progress, silent
 from ..tex.latex import system_mathml
 
 FILES = ("page.html", "analysis.txt", "findings.csv", "equations.tex", "system.json")
@@ -25,7 +26,12 @@ EXPORTS = {"system.ode": ode_text, "system.sbml": sbml_text, "system.py": python
 
 
 def analysed(
-    file: Path | None, equations: Sequence[str], settings: Mapping[str, str], box: Sequence[str], seed: int
+    file: Path | None,
+    equations: Sequence[str],
+    settings: Mapping[str, str],
+    box: Sequence[str],
+    seed: int,
+    progress: Progress = silent,
 ) -> Analysis:
     """What is found about the system of a file, or of equations on the command line."""
     if (file is None) == (not equations):
@@ -42,7 +48,8 @@ def analysed(
         table[plain] = _number(name, text)
     from odesys import with_run  # which integrates, so it lives in numerics
 
-    found = analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed)
+    found = analyse(reading.system, values, start, _box(box, reading.system), reading.notes, seed, progress)
+    progress("a run", 0.9)
     return with_run(found) if reading.t_end is None else with_run(found, float(reading.t_end))
 
 

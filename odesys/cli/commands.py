@@ -598,7 +598,8 @@ def analyse(
     from .analyse import FILES, analysed, write_analysis
 
     files.prepare(out, json, FILES)
-    found = analysed(file, equations or [], read_settings(settings), box or [], seed)
+    with progress_bar("reading the system") as progress:
+        found = analysed(file, equations or [], read_settings(settings), box or [], seed, progress)
     typer.echo(str(found))
     if out:
         print_files(write_analysis(found, out, file.stem if file else "A system"))

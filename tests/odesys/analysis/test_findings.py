@@ -158,3 +158,11 @@ def test_long_switching_surfaces_are_counted_and_not_written_out() -> None:
     three = findings(System.from_strings({"x": "-abs(x)", "y": "-step(y - 1)"}))
     (line,) = [each.text for each in three.findings if "switches where" in each.text]
     assert line == "The field switches where x = 0, y - 1 = 0"
+
+
+def test_progress_is_told_what_is_searched() -> None:
+    told: list[tuple[str, float]] = []
+    findings(System.from_strings({"x": "y", "y": "-x"}), progress=lambda step, fraction: told.append((step, fraction)))
+    steps, fractions = zip(*told, strict=True)
+    assert steps == ("structure", "conserved quantities", "symmetries", "invariant sets", "equilibria")
+    assert sorted(fractions) == list(fractions) and fractions[0] >= 0 and fractions[-1] < 1
