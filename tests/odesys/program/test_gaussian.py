@@ -127,7 +127,7 @@ REFUSED = [
     (lambda w, A: lambda X: w @ X[0] / norm(X[0]), squared, "is no polynomial"),
     (lambda w, A: lambda X: w @ X[0], logistic, "^the loss logistic is no polynomial .*squared, or a finite sample"),
     (lambda w, A: lambda X: w @ X[0], "hinge", "^the loss hinge is no polynomial"),
-    (lambda w, A: lambda X: A @ X[0], cross_entropy, "^the loss cross_entropy is no polynomial"),
+    (lambda w, A: lambda X: maps("Y", Units("y", 2), 1) @ w @ X[0], cross_entropy, "^the loss cross_entropy is no"),
     (lambda w, A: lambda X: w @ X[0], lambda f, y: COSINE(f - y), "^the loss is no polynomial"),
     (lambda w, A: lambda X: relu(w @ X[0]), logistic, "^relu, with its kink, is no polynomial"),
 ]
