@@ -20,6 +20,7 @@ from odesys.derive.motion import STEP_SIZE
 from odesys.errors import IntegrationError, ModelError, ParameterError
 from odesys.expr.graph import Node
 from odesys.expr.tape import ARRAYS, Tape
+from odesys.keywords import keywords_said
 
 from .weight_gradient import Arrays, WeightGradient
 
@@ -153,6 +154,7 @@ class ProgramNetwork:
 
     # ---- moving ----------------------------------------------------------------------------------------------------
 
+    @keywords_said("network.descend")
     def descend(self, step: float, steps: int) -> ProgramNetwork:
         """The network after `steps` steps of size `step`; a flow makes explicit Euler steps: gradient descent.
 
@@ -192,6 +194,7 @@ class ProgramNetwork:
                 kept[number] = self._with(weights)
         return [kept[number] for number in wanted]
 
+    @keywords_said("network.flow_run")
     def flow_run(
         self,
         end: float,

@@ -16,6 +16,7 @@ import numpy as np
 from odesys.derive.flow import Flow, trained_maps
 from odesys.derive.initial import gram_floats, gram_parameters, nonnegative, paired_names, positive
 from odesys.errors import ModelError, ParameterError
+from odesys.keywords import keywords_said
 from odesys.model.paths import Letter
 from odesys.program.reading import Pin
 from odesys.program.spaces import Side, Space, Words
@@ -23,6 +24,7 @@ from odesys.program.spaces import Side, Space, Words
 from .network import ProgramNetwork, together
 
 
+@keywords_said("network")
 def program_network(
     flow: Flow,
     width: int | None = None,
@@ -73,6 +75,10 @@ def program_network(
     >>> abs(net.paths() - flow.initial_state(omega=0.1)).max() < 0.02
     np.True_
     """
+    for what, table in (("widths", widths), ("scales", scales), ("values", values), ("parameters", parameters)):
+        if table is not None and not isinstance(table, Mapping):
+            also = "; width= is one for all" if what == "widths" else ""
+            raise ModelError(f"{what}={table!r} is no table by name, such as {what}={{'m': 100}}{also}")
     rng, naming = _generator(seed), flow.naming
     dimensions = _dimensions(flow, width, widths or {})
     words = {

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ModelError
+from ..keywords import keywords_said
 from ..model.distribution import Distribution
 from ..program.attention import AttentionModel
 from ..program.data import Data
@@ -18,6 +19,7 @@ from .flow import Flow, derive_flow
 from .motion import NORMALISED, SIGN, Turn
 
 
+@keywords_said("gradient_flow")
 def gradient_flow(
     model: Any,
     data: Any,
@@ -70,6 +72,7 @@ def gradient_flow(
     return _derived(model, data, loss, train, carry, rates, decay, None, step=False, show=show)
 
 
+@keywords_said("gradient_descent")
 def gradient_descent(
     model: Any,
     data: Any,
@@ -126,6 +129,7 @@ def gradient_descent(
     return _derived(model, data, loss, train, carry, rates, decay, None, step=True, batch=batch, show=show)
 
 
+@keywords_said("heavy_ball")
 def heavy_ball(
     model: Any,
     data: Any,
@@ -186,6 +190,7 @@ def heavy_ball(
     return _derived(model, data, loss, train, None, rates, decay, friction, step, batch=batch)
 
 
+@keywords_said("sign_descent")
 def sign_descent(
     model: Any,
     data: Any,
@@ -239,6 +244,7 @@ def sign_descent(
     return _derived(model, data, loss, train, None, rates, decay, None, _is_step(kind), SIGN)
 
 
+@keywords_said("normalised_descent")
 def normalised_descent(
     model: Any,
     data: Any,

@@ -123,7 +123,7 @@ class _Reading:
         if block.op == "apply":
             return _applied(block.data, value)
         if block.op in ("shifted_exp", "log_sum_exp"):
-            raise no_polynomial("exp")
+            raise no_polynomial("softmax")
         return _linear(block, value)
 
     def _constant(self, block: Block) -> Value:

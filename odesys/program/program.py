@@ -58,9 +58,27 @@ def read_program(function: Callable[[Expr], Expr], data: Data, criterion: Any, s
     reads, parts, outputs = read_groups(function, data.words, data.groups(), criterion, shown)
     objective = blocks.add(*parts)
     if isinstance(data, Gaussian):  # outputs are random, so the mean loss is all there is to see
-        objective, outputs = data.mean(objective), {}
+        try:
+            objective, outputs = data.mean(objective), {}
+        except ModelError as problem:
+            raise _told_of_the_loss(problem, data, criterion, outputs) from None
     observables = {"loss": objective, **outputs}
     return Program(function, data, criterion, Naming(reads.pins, reads.letters), reads.tables, objective, observables)
+
+
+def _told_of_the_loss(problem: ModelError, data: Gaussian, criterion: Any, outputs: Mapping[str, Block]) -> ModelError:
+    """The loss by its name where it is no polynomial and the outputs are; otherwise what was said."""
+    try:
+        for output in outputs.values():
+            data.mean(output)
+    except ModelError:
+        return problem
+    own = getattr(criterion, "name", getattr(criterion, "__name__", "<lambda>"))
+    return ModelError(
+        f"the loss{'' if own == '<lambda>' else f' {own}'} is no polynomial in the output, so its mean over Gaussian "
+        f"tokens is no finite sum of moments; take a polynomial such as squared, or a finite sample: "
+        f"Data(Words(..., gram=...), samples)"
+    )
 
 
 def as_criterion(loss: Any) -> Any:

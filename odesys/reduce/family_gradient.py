@@ -29,6 +29,7 @@ from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
 from ..expr.graph import Node, sym
 from ..expr.system import TIME, System
+from ..keywords import keywords_said
 from ..model.family import Family, Representatives
 from ..model.family_symmetry import TypeSymmetry
 from ..model.group_count import GROUPS, INFINITY, ONE_GROUP, SYMBOL, Groups, check_groups, whole_groups
@@ -295,6 +296,7 @@ class FamilyFlow(OrbitReduction):
         return self.samples.names()
 
 
+@keywords_said("family_flow")
 def family_flow(
     family: Family,
     shape: Shape,
@@ -356,6 +358,7 @@ def family_flow(
     return _derive(family, shape, Training(train, carry, rates, decay), K, loss, scaled, symmetries)
 
 
+@keywords_said("family_descent")
 def family_descent(
     family: Family,
     shape: Shape,

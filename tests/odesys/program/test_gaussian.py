@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from odesys import (
     Gaussian,
     Units,
     Words,
+    cross_entropy,
     function,
     gradient_descent,
     gradient_flow,
@@ -118,11 +120,16 @@ def test_a_parameter_may_have_the_name_of_a_normal() -> None:
     assert flow.system.compile(s=2, x=5)(0.0, [1.0]) == [-2.0]  # w' = -s^2 w + s
 
 
+COSINE = function(sp.cos(sp.Symbol("z")))
 REFUSED = [
-    (lambda w, A: lambda X: w @ X @ softmax(X.T @ A @ X[0]), squared, "^exp is no polynomial"),
+    (lambda w, A: lambda X: w @ X @ softmax(X.T @ A @ X[0]), squared, "^softmax is no polynomial"),
     (lambda w, A: lambda X: relu(w @ X[0]), squared, "^relu, with its kink, is no polynomial"),
     (lambda w, A: lambda X: w @ X[0] / norm(X[0]), squared, "is no polynomial"),
-    (lambda w, A: lambda X: w @ X[0], logistic, "is no polynomial, .* a finite sample with its Gram matrix"),
+    (lambda w, A: lambda X: w @ X[0], logistic, "^the loss logistic is no polynomial .*squared, or a finite sample"),
+    (lambda w, A: lambda X: w @ X[0], "hinge", "^the loss hinge is no polynomial"),
+    (lambda w, A: lambda X: maps("Y", Units("y", 2), 1) @ w @ X[0], cross_entropy, "^the loss cross_entropy is no"),
+    (lambda w, A: lambda X: w @ X[0], lambda f, y: COSINE(f - y), "^the loss is no polynomial"),
+    (lambda w, A: lambda X: relu(w @ X[0]), logistic, "^relu, with its kink, is no polynomial"),
 ]
 
 

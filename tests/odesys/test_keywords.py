@@ -1,0 +1,64 @@
+"""Keywords that a function of training does not have: the sentence names the one that has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import odesys
+from odesys import Data, Words, family_flow, gradient_descent, gradient_flow, heavy_ball, maps, program_network
+from odesys.errors import ModelError
+from odesys.keywords import BELONGS, keywords_said
+
+WORDS = Words("a b")
+W, DATA = maps("w", 1, WORDS), Data(WORDS, [("a", 1), ("b", -1)])
+
+
+def f(X: Any) -> Any:
+    return W @ X[0]
+
+
+CALLS: list[tuple[Callable[[], Any], str]] = [
+    (lambda: gradient_flow(f, DATA, batch=2), r"gradient_flow takes no batch=; gradient_descent\(..., batch=2\)"),
+    (lambda: gradient_flow(f, DATA, lr=0.1), r"takes no lr=; .* net.descend\(step=0.1, steps=100\)"),
+    (lambda: gradient_flow(f, DATA, trian="w"), "gradient_flow takes no trian=; did you mean train="),
+    (lambda: gradient_flow(f, DATA, colour=1), "gradient_flow takes no colour=. It takes model, data, loss"),
+    (lambda: gradient_flow(f), "missing a required argument: 'data'"),
+    (lambda: gradient_descent(f, DATA, odesys.logistic, "w"), "too many arguments; the others go by name: train="),
+    (lambda: gradient_descent(f, DATA, momentum=0.9), "gradient_descent takes no momentum=; heavy_ball"),
+    (lambda: heavy_ball(f, DATA, carry="w"), "heavy_ball takes no carry=; gradient_flow, gradient_descent"),
+    (lambda: odesys.sign_descent(f, DATA, batch=2), "sign_descent takes no batch=; gradient_descent"),
+    (lambda: odesys.normalised_descent(f, DATA, width=2), r"takes no width=; .* flow.network\(width=100"),
+    (lambda: family_flow(None, None, batch=2), "family_flow takes no batch=; gradient_descent"),
+    (lambda: gradient_flow(f, DATA).network(4).descend(0.1, 10, batch=2), "network.descend takes no batch="),
+    (lambda: gradient_flow(f, DATA).network(4).descend(eta=0.1, steps=3), "takes no eta=; .* It takes step, steps"),
+    (lambda: gradient_flow(f, DATA).network(4).flow_run(1.0, step=0.1), "network.flow_run takes no step="),
+    (lambda: gradient_flow(f, DATA).network(4, batch=2), "network takes no batch=; .* It takes width, seed, omega"),
+    (lambda: gradient_flow(f, DATA).network(widths=4), "widths=4 is no table by name, .* width= is one for all"),
+    (lambda: program_network(gradient_flow(f, DATA), lr=1), "network takes no lr="),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), CALLS)
+def test_a_sentence_names_the_function_that_is_meant(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        call()
+
+
+def test_functions_that_are_named_exist() -> None:
+    """Each sentence speaks of what a user can call with the keyword in question."""
+    for sentence in BELONGS.values():
+        named = re.findall(r"(?<![.\w])\w+_\w+(?![\w=.])", sentence)
+        assert all(hasattr(odesys, word) for word in named), sentence
+
+
+def test_errors_inside_a_function_are_not_touched() -> None:
+    @keywords_said("own")
+    def own(x: int) -> int:
+        raise TypeError("inside")
+
+    with pytest.raises(TypeError, match="inside"):
+        own(1)
