@@ -14,7 +14,15 @@ from numerics.compiled.compiled_flow import CompiledFlow
 from numerics.compiled.crossings import NONE, rate_of
 from numerics.compiled.records import KNOT_SIZE, Log, Problem, RunState, Step, new_step
 from numerics.flows.integrate import integrate
-from numerics.flows.semantics import LEAVING_WIDTHS
+from numerics.flows.semantics import (
+    DIP_PART,
+    DIP_RATIO,
+    LEAVING_WIDTHS,
+    STATE_ROUNDING,
+    TIME_ROUNDING,
+    TOUCH_ROOM,
+    TOUCH_TURNS,
+)
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys import System
 from odesys.errors import IntegrationError, ParameterError
@@ -387,3 +395,205 @@ def test_cuts_are_in_order_and_each_is_made_once() -> None:
     for k, part in enumerate(wanted):
         crossings.read_cut(problem, state, ready, k)
         assert ready.values == pytest.approx([part - 0.3, part**2])
+
+
+def test_what_ends_a_step_is_a_number_of_a_value_or_one_of_two_others() -> None:
+    assert len({NONE, crossings.DENIED}) == 2 and max(NONE, crossings.DENIED) < 0
+    assert [crossings.sign(v) for v in (-3.0, -5e-324, 0.0, 5e-324, 2.0)] == [-1, -1, 0, 1, 1]
+
+
+def test_a_step_is_read_at_its_own_times() -> None:
+    """At its ends the states are known; between them and beyond each reading is one more state visited."""
+    problem = line([lambda s: s], 0, [0], [0])
+    problem.watch = lambda t, x, p, g, out: out.__setitem__(0, 10 * t + x[0])
+    state, step, _ = unit_step(problem, 2.0, 0.5)
+    state.visited, out = 0, np.zeros(1)
+    for part, visited in ((0.0, 0), (1.0, 0), (0.5, 1), (-0.25, 2), (1.25, 3)):
+        crossings.read(problem, state, step, part, out)
+        assert out[0] == pytest.approx(11 * (2.0 + part * 0.5)) and state.visited == visited
+    step.t_new, step.new[0] = 7.0, 3.0  # where it ends may be rounded
+    crossings.read(problem, state, step, 1.0, out)
+    assert out[0] == 73.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dips_are_looked_for_below_a_part_of_their_readings_or_of_their_bend(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parabola through each three readings, on the side of the middle one; not of what has no side yet."""
+    rng, asked = np.random.default_rng(seed), list[tuple[float, int, float]]()
+    monkeypatch.setattr(crossings, "touch", lambda p, state, step, part, i, side: asked.append((part, i, side)))
+    problem = line([lambda s: s] * 3, 0, [0] * 3, [0] * 3)
+    found = 0
+    for _ in range(100):
+        state, step, _ = unit_step(problem)
+        V = rng.choice([0.01, 1.0, 100.0], 3) * rng.uniform(-0.3, 1.0, (crossings.READINGS, 3)) * rng.choice([-1, 1], 3)
+        step.V[:], state.side[:] = V.ravel(), [1.0, -1.0, 0.0]
+        wanted = []
+        for k in range(crossings.STEP_PARTS + 1):
+            for i in range(2):
+                low, here, high = V[k : k + 3, i] * np.sign(V[k + 1, i])
+                a, b = (low + high) / 2 - here, (high - low) / 2  # here + b s + a s^2, at s = -1, 0, 1
+                bent = here > 0 and a > 0 and abs(b) < 2 * a
+                if bent and here - b * b / (4 * a) < max(here / DIP_RATIO, DIP_PART * 2 * a):
+                    wanted.append(((k - b / (2 * a)) / crossings.STEP_PARTS, i, np.sign(V[k + 1, i])))
+        asked.clear()
+        crossings.choose_cuts(problem, state, step)
+        assert [call[1:] for call in asked] == [call[1:] for call in wanted]
+        assert [call[0] for call in asked] == pytest.approx([call[0] for call in wanted], abs=1e-12)
+        assert step.cuts[: step.cut_count] == pytest.approx(np.linspace(0, 1, crossings.STEP_PARTS + 1))
+        assert np.isinf(step.touches).all() and np.isinf(step.lows).all()
+        found += len(wanted)
+    assert found > 50
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("start", [0.4, 0.52, 0.55, 0.63, 0.7])
+def test_the_lowest_point_of_a_dip_is_found_from_near_it(
+    side: float, start: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By readings of an eighth of a part on both sides, each time an eighth as far."""
+    for value in (lambda s: (s - 0.55) ** 2 + 1, lambda s: math.cosh(3 * (s - 0.55)), lambda s: -math.cos(2 * s - 1.1)):
+        problem = line([lambda s: s, lambda s, value=value: side * value(s)], 0, [0, 0], [0, 0])
+        state, step, _ = unit_step(problem)
+        parts: list[float] = []
+        plain = crossings.read
+        monkeypatch.setattr(crossings, "read", lambda *a, plain=plain, parts=parts: (parts.append(a[3]), plain(*a))[1])
+        found = crossings.lowest(problem, state, step, start, 1, side)
+        monkeypatch.undo()
+        assert found == pytest.approx(0.55, abs=1e-7)
+        reach = 0.125 / crossings.STEP_PARTS
+        assert sorted(parts[:3]) == pytest.approx([start - reach, start, start + reach])
+        assert max(parts[3:6]) - min(parts[3:6]) == pytest.approx(reach / 4)
+        assert len(parts) <= 3 * TOUCH_TURNS
+        assert abs(parts[5] - start) <= 8 * reach * (1 + 1e-12)
+    hill = line([lambda s: -((s - 0.5) ** 2) * side], 0, [0], [0])
+    state, step, _ = unit_step(hill)
+    assert crossings.lowest(hill, state, step, start, 0, side) == start  # there is no lowest point
+
+
+def test_the_room_of_a_touch_is_what_the_tolerance_of_each_state_makes_of_it() -> None:
+    """Ten times the most that three rows of signs make, and some widths of what rounding makes."""
+    rng, n = np.random.default_rng(2), 3
+    slope, signs, x, F = rng.normal(size=n), rng.choice([-1.0, 1.0], 3 * n), rng.normal(size=n), rng.normal(size=n)
+
+    def watch(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        out[0], out[1] = 9.0, t * t * float(x @ slope)
+
+    problem = line([lambda s: s] * 2, 0, [0, 0], [0, 0])
+    problem.watch, problem.n, problem.signs = watch, n, signs
+    problem.atol, problem.rtol = np.array([1e-3, 2e-4, 5e-5]), 1e-2
+    step = new_step(n, 2)
+    step.F[:n], step.h = F, 0.5
+    state = RunState(2.0, 0.5, x, np.zeros(0), np.ones(2), np.array([0.0, 1e-3]))
+    room = problem.atol + 1e-2 * np.abs(x + 0.3 * F)
+    most = np.abs(signs.reshape(3, n) @ (room * slope)).max() * (2.0 + 0.3 * 0.5) ** 2
+    found = crossings.error_reach(problem, state, step, 0.3, 1)
+    assert found == pytest.approx(TOUCH_ROOM * most + LEAVING_WIDTHS * 1e-3) and state.visited == 4
+
+
+def test_only_an_event_without_a_direction_touches_and_each_dip_is_seen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crossings, "lowest", lambda p, state, step, part, i, side: part)
+    monkeypatch.setattr(crossings, "error_reach", lambda p, state, step, part, i: 0.25)
+    problem = line([lambda s: s - 0.6] * 4, 1, [0, 1, -1], [0] * 3)
+    for i in range(4):
+        for part, touched in ((0.5, True), (0.7, True), (0.3, False), (1.0, False)):
+            state, step, _ = unit_step(problem)
+            crossings.choose_cuts(problem, state, step)
+            cuts = step.cut_count
+            crossings.touch(problem, state, step, part, i, 1.0)
+            assert step.lows[i] == part and step.cut_count == cuts + (part not in (0.5, 1.0))
+            assert bool(step.touches[i] == part) is (touched and i == 1)
+            assert not touched or i != 1 or step.rooms[i] == 0.25
+            for again in (part + 1e-4, part - 1e-4):
+                crossings.touch(problem, state, step, again, i, 1.0)
+                assert step.lows[i] == part and step.cut_count == cuts + (part not in (0.5, 1.0))
+            crossings.touch(problem, state, step, 0.9, i, 1.0)
+            assert step.lows[i] == 0.9
+    state, step, _ = unit_step(problem)
+    crossings.choose_cuts(problem, state, step)
+    for outside in (-0.1, 0.0, 1.0 + 1e-9):
+        crossings.touch(problem, state, step, outside, 1, 1.0)
+    assert np.isinf(step.lows).all() and step.cut_count == crossings.STEP_PARTS + 1
+
+
+def test_widths_are_what_rounding_of_time_and_state_makes_of_each_value() -> None:
+    """Along the field by the rounding of time, of all states by theirs: the most of three rows of signs."""
+    rng, n = np.random.default_rng(3), 2
+    slopes, signs, f = rng.normal(size=(3, n)), rng.choice([-1.0, 1.0], 3 * n), np.array([2.0, -3.0])
+
+    def watch(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        out[:3] = slopes @ x - 5.0 * t
+
+    problem = line([lambda s: s] * 3, 0, [0] * 3, [0] * 3)
+    problem.watch, problem.n, problem.signs = watch, n, signs
+    problem.field = lambda t, x, p, g, out: out.__setitem__(slice(n), f)
+    step, x = new_step(n, 3), np.array([400.0, -700.0])
+    for t, h, end in ((0.0, 0.0, 1.0), (-900.0, 1.0, 1.0), (1.0, 3000.0, 0.5)):
+        step.h, step.end = h, end
+        state = RunState(t, h, x, np.zeros(0), np.ones(3), np.zeros(3))
+        crossings.widths(problem, state, step, t, x)
+        late = TIME_ROUNDING * max(abs(t), end * h)
+        moved = late * f + STATE_ROUNDING * x * signs.reshape(3, n)
+        wanted = 4 * np.abs(slopes @ moved.T - 5.0 * late).max(axis=1)
+        assert step.more == pytest.approx(wanted, rel=0.2) and step.values == pytest.approx(slopes @ x - 5.0 * t)
+        assert (state.fields, state.visited) == (1, 4)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("after", "other", "passes"),
+    [
+        (1.0, 1.0, True),
+        (0.1, 1.0, True),
+        (1e-7, 1.0, False),  # it hardly leaves
+        (0.0, 1.0, False),
+        (-1.0, 1.0, False),  # it would slide
+        (1.0, 0.0, False),  # another surface is there as well
+        (1.0, -1.0, False),  # or has been passed
+        (1.0, 0.5, False),  # or will be where the gate turns
+    ],
+)
+def test_a_gate_turns_where_the_flow_leaves_to_its_side_and_no_other_surface_is_near(
+    way: float, after: float, other: float, passes: bool
+) -> None:
+    """x passes zero at the end of the step with the rate `way`, and `way * after` with its gate turned."""
+    old = 0.0 if way > 0 else 1.0
+
+    def field(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        out[0] = way if g[0] == old else way * after
+
+    def watch(t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        out[0], out[1], out[2] = x[0], other - (0.75 if g[0] != old and other == 0.5 else 0.0), 3.0 * x[0] + 1.0
+
+    problem = line([lambda s: s] * 3, 2, [0], [0])
+    problem.field, problem.watch = field, watch
+    step = new_step(1, 3)
+    step.h, step.t_new, step.now[:] = 0.5, 0.5, [-way, 1.0, 1.0]
+    state = RunState(0.0, 0.5, np.array([-way / 2]), np.array([old, 1.0]), np.ones(3), np.full(3, 7.0))
+    assert crossings.turns(problem, state, step, 0) is passes
+    assert state.gates.tolist() == [1.0 - old if passes else old, 1.0]
+    if passes:  # how near to zero it is left, and events are measured again
+        assert 0.0 < state.width[0] < 1e-13 and state.width[1] == 7.0 and 0.0 < state.width[2] < 1e-13
+    else:
+        assert state.width.tolist() == [7.0, 7.0, 7.0]
+    problem.movable = np.array([1.0, 0.0, 1.0])  # a surface that can not move is not in the way
+    state.gates[0] = old
+    assert crossings.turns(problem, state, step, 0) is (passes or other == 0.0)
+
+
+def test_a_reading_at_a_fraction_is_that_of_its_root() -> None:
+    """Between cuts; where a value is on the other side at both ends, or at zero, there is nothing to search."""
+    problem = line([lambda s: 2.0 - s, lambda s: (s - 0.3) * (s - 3.0)], 0, [0, 0], [0, 0])
+    state, step, _ = unit_step(problem)
+    crossings.choose_cuts(problem, state, step)
+    step.now[:] = [1.0, 1.0]
+    for k, found in ((2, pytest.approx(0.3, abs=1e-15)), (3, 0.5), (0, 0.0)):
+        crossings.read_cut(problem, state, step, k)
+        assert crossings.root(problem, state, step, k, 1) == found
+    state, step, _ = unit_step(line([lambda s: 0.25 - s], 0, [0], [0]))
+    problem = line([lambda s: 0.25 - s], 0, [0], [0])
+    crossings.choose_cuts(problem, state, step)
+    step.now[0] = 1.0
+    crossings.read_cut(problem, state, step, 1)
+    assert crossings.root(problem, state, step, 1, 0) == 0.25

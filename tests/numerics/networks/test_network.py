@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
+from numerics.networks.network import _Budget
 from odesys import (
     AttentionModel,
     Data,
@@ -404,3 +406,21 @@ def test_no_steps_change_nothing() -> None:
     for step, steps in ((0, 1), (-1, 1), (np.inf, 1), (0.1, -1), (0.1, 1.5)):
         with pytest.raises(OdesysError, match="can not be made"):
             net.descend(step, steps)
+
+
+def test_a_run_may_take_so_many_gradients_and_ends_early_where_the_rest_would_take_too_many() -> None:
+    """A run that moves on is never slow; one that creeps for three windows in a row is, and not for two."""
+    window = _Budget.WINDOW
+    even = _Budget(1.0, 4 * window)
+    for k in range(4 * window):
+        even.spend((k + 1) / (4 * window))
+    with pytest.raises(IntegrationError, match=f"^{4 * window + 1} gradients led only to t = 1 of 1:") as stop:
+        even.spend(1.0)
+    assert stop.value.time == 1.0
+    for pauses, ends in ((2, False), (3, True)):
+        budget, t = _Budget(1.0, 10 * window), 0.0
+        with pytest.raises(IntegrationError) if ends else nullcontext():
+            for k in range(5 * window):
+                t += (0.01 if window <= k < (1 + pauses) * window else 0.2) / window
+                budget.spend(t)
+        assert budget.spent == (4 if ends else 5) * window

@@ -172,3 +172,18 @@ def test_without_a_matrix_to_turn_to_a_frame_is_its_box() -> None:
             new, box = turned(Frame.of([flint.arb(0, 1)] * size), image, flint.arb_mat(matrix))
             assert [[float(new.matrix[i, j]) for j in range(size)] for i in range(size)] == np.eye(size).tolist()
             assert [str(r) for r in new.radii] == [str(b - b.mid()) for b in box] and len(box) == size
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_time_in_a_field_is_as_a_state_that_moves_with_it(sign: int) -> None:
+    """The derivative by the start is as wide as that of x' = +-s^6 x, s' = 1 over the same times."""
+    h, time, s = Fraction(1, 4), Fraction(1), sym("s")
+    with flint.ctx.workprec(128):
+        one, span = flint.arb(1, 1), flint.arb(1).union(flint.arb(1.25))
+        plain = Variation(System.from_equations({"x": sign * sym("t") ** 6 * x}), 128)
+        ball = plain.over({}, [one], [one], time, h)[0, 0]
+        larger = Variation(System.from_equations({"x": sign * s**6 * x, "s": 1 + 0 * s}), 128)
+        other = larger.over({}, [one, flint.arb(1)], [one, span], Fraction(0), h)[0, 0]
+        exact = sign * ((flint.arb(5) / 4) ** 7 - 1) / 7
+        assert ball.contains(exact.exp()) and other.contains(exact.exp())
+        assert float(ball.rad()) == pytest.approx(float(other.rad()), rel=0.05)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 
-from odesys.exact.rewriting import Rewriter, has_floats
+from odesys.exact.rewriting import Rewriter, has_floats, primes
+from odesys.exact.zero import prove_zero
 from odesys.expr import graph
 from odesys.expr.graph import ONE, ZERO, Node, call, exp, num, power, sqrt, step, sym
 from odesys.expr.tape import ARRAYS, Tape
+
+from .test_zero import IDENTITIES
 
 X, Y = sym("x"), sym("y")
 POINT = {"x": 0.7, "y": 1.9}
@@ -103,3 +107,102 @@ def test_roots_are_rewritten_again_only_where_an_angle_was_split(
     assert made == [len(nodes)] * passes
     rewriter(nodes)  # units are known now
     assert len(made) == passes + 1
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_both_sides_of_an_identity_are_the_same_in_atoms(name: str) -> None:
+    """By these rules and by multiplying out, without other tests of zero."""
+    assert prove_zero(IDENTITIES[name])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (exp(2 * X + Y), exp(X) * exp(X) * exp(Y)),
+        (exp((X**2 - Y**2) / (X - Y)), exp(X) * exp(Y)),
+        (exp((X + 1) ** 2), exp(X**2) * exp(2 * X) * exp(num(1))),
+        (exp(X / (1 + X)), exp(1 - 1 / (1 + X))),  # divided with remainder
+        (exp(3 * call("log", X)), X**3),
+        (
+            call("log", 12 * X**2 / Y),
+            2 * call("log", num(2)) + call("log", num(3)) + 2 * call("log", X) - call("log", Y),
+        ),
+        (call("log", exp(X) * Y), X + call("log", Y)),
+        (call("log", (X + 1) ** 2 + Y), call("log", X**2 + 2 * X + 1 + Y)),
+        (call("log", 2 + 2 / exp(X)), call("log", num(2)) + call("log", 1 + exp(X)) - X),
+        (sqrt(8 * X * Y**3), 2 * sqrt(num(2)) * sqrt(X) * Y * sqrt(Y)),
+        (sqrt(1 + exp(-X)), sqrt(1 + exp(X)) / exp(X / 2)),
+        (sqrt(exp(3 * X) + exp(5 * X)), exp(3 * X / 2) * sqrt(1 + exp(2 * X))),
+        (power((X + Y) / 4, Fraction(3, 2)), power(X + Y, Fraction(3, 2)) / 8),
+        (call("sin", X + Y), call("sin", X) * call("cos", Y) + call("cos", X) * call("sin", Y)),
+        (call("sin", -40 * X), -call("sin", 40 * X)),  # too many parts to be added up
+        (call("cos", -40 * X), call("cos", 40 * X)),
+        (call("sin", X / 2 - 40 * Y), -call("sin", 40 * Y - X / 2)),
+        (call("arctan", -X / 3), -call("arctan", X / 3)),
+        (step(2 * X - 6 * Y), step(X / 3 - Y)),
+        (step((X - Y) ** 2 - X**2 - Y**2 + 4 * X * Y), ONE),
+    ],
+)
+def test_what_is_equal_is_written_in_the_same_atoms(first: Node, second: Node) -> None:
+    rewriter = Rewriter(positive=["x", "y"])
+    left, right = rewriter([first, second])
+    assert left is right or rewriter._expand(left - right) is ZERO
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (sqrt((X - 1) ** 2), X - 1),  # of no known sign
+        (call("log", (X - 1) ** 2), 2 * call("log", X - 1)),
+        (sqrt(X - 1) * sqrt(X - 2), sqrt((X - 1) * (X - 2))),
+        (call("log", X * (X - 1)), call("log", X) - call("log", X - 1)),
+        (step(X - Y), step(Y - X)),
+        (step(X - Y), 1 - step(Y - X)),  # not at X = Y
+        (step(X - Y), step(X + Y)),
+        (call("sin", 40 * X), call("sin", -40 * X)),
+        (exp(X + Y), exp(X - Y)),
+        (call("cosh", X), call("sinh", X)),
+    ],
+)
+def test_what_differs_is_kept_apart(first: Node, second: Node) -> None:
+    rewriter = Rewriter(positive=["x"])
+    left, right = rewriter([first, second])
+    assert left is not right and rewriter._expand(left - right) is not ZERO
+
+
+def test_a_root_of_nothing_is_nothing_and_one_over_it_is_an_error() -> None:
+    nothing = call("log", exp(X)) - X
+    rewriter = Rewriter()
+    assert rewriter([sqrt(nothing), nothing**3, power(nothing, Fraction(7, 3))]) == [ZERO] * 3
+    for exponent in (Fraction(-1), Fraction(-1, 2), Fraction(-3, 2)):
+        with pytest.raises(ZeroDivisionError, match="a divisor vanishes identically"):
+            rewriter([power(nothing, exponent)])
+    with pytest.raises(ZeroDivisionError, match="a logarithm vanishes identically"):
+        rewriter([call("log", nothing)])
+
+
+def test_an_argument_that_would_be_long_is_left_as_it_is() -> None:
+    """A cosine of many angles, and an argument of many terms, are atoms of their own; values are kept."""
+    many = graph.add([sym(f"x{k}") for k in range(9)])
+    rewriter = Rewriter()
+    cosine, sine = rewriter([call("cos", many), call("sin", -many)])
+    assert cosine.op == "sym" and (-sine).op == "sym" and {cosine, -sine} <= set(rewriter.meaning)
+    long = (many + 1) ** 9 * (many + 2) ** 9
+    (atom,) = rewriter([call("arctan", long)])
+    assert rewriter.meaning[atom][0] == "arctan" and not rewriter.relations.sine.get(atom)
+    assert rewriter.normal(long) is long
+
+
+def test_floats_are_seen_in_each_place_and_nowhere_else() -> None:
+    half = num(0.5)
+    for node in (half, half * X, X + half, call("sin", half + X), power(X + half, Fraction(1, 2))):
+        assert has_floats([X, node]) is True
+    for node in (ONE / 2, X, X * Y / 3, power(X, Fraction(1, 2)), call("sin", X + Y)):
+        assert has_floats([node]) is False
+
+
+def test_numbers_are_prime_powers_up_to_a_size() -> None:
+    assert dict(primes(Fraction(360, 49))) == {num(2): 3, num(3): 2, num(5): 1, num(7): -2}
+    large = 10**18 + 9
+    assert dict(primes(Fraction(large, 4))) == {num(large): 1, num(2): -2}
+    assert list(primes(Fraction(1))) == []

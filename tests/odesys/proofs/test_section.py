@@ -1,9 +1,11 @@
 """Hypotheses and lemmas of a section."""
 
+import re
 from pathlib import Path
 
 from odesys import graph, sym
 from odesys.proofs.section import Section
+from odesys.proofs.strategy import Outline
 from odesys.proofs.terms import Writer
 from odesys.proofs.theory import theory
 from tests.coq import needs_coq, said, said_of, same
@@ -89,3 +91,20 @@ def test_twins_are_equal_opposite_or_multiples_and_no_others() -> None:
         graph.step(WRITTEN_OUT): (gate, False),
         graph.call("tanh", WRITTEN_OUT): (tanh, False),
     }
+
+
+def test_a_lemma_divides_by_what_its_statement_says_and_by_nothing_that_it_does_not_quantify() -> None:
+    """Roots are closed parts: that the root is not zero is what is needed, not that what is below it is none."""
+    root = graph.sqrt(X)
+    for divisor, count in ((root * Y, 2), (root, 1), (X * Y**2, 2), (X + Y, 1), (graph.num(3) * X, 1)):
+        made = section()
+        outline = Outline((divisor * (Y + 1),), (root,))
+        made.algebra(outline, lambda texts: f"{texts[0]} = {texts[0]}", divided_by=[divisor])
+        lemma = next(text for text in map(str, made.lemmas) if "forall" in text)
+        statement = lemma[lemma.index("forall") :]
+        names = set(re.findall(r"c\d+", statement.split(":")[0]))
+        conditions = re.findall(r"(\S+|\([^()]*\)) <> 0", statement)
+        assert len(conditions) == count
+        for condition in conditions:
+            words = set(re.findall(r"[a-z]\w*", condition))
+            assert words <= names, statement
