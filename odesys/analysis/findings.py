@@ -22,7 +22,7 @@ from ..expr.sympy_bridge import to_sympy
 from ..expr.system import TIME, System
 from ..shortening import some
 from .dependency import strong_components
-from .equilibria import Equilibria
+from .equilibria import Equilibria, asked_box
 from .finding import SECTIONS, Finding, heading
 from .invariant_sets import invariant_set_lines
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
@@ -205,10 +205,11 @@ def analyse(
     integrals: list[Node] = []
     values = _by_name(values, system.parameters, "a parameter")
     start = _by_name(start, system.names, "a state")
+    asked = asked_box(system, box) if box else None
     try:
         lines = [*_structure(system), *_conserved(system, counts, seed, integrals), *_symmetries(system, counts, seed)]
         lines += invariant_set_lines(system, values)
-        rests, types, more = rest_lines(system, values, box, seed, integrals)
+        rests, types, more = rest_lines(system, values, asked, seed, integrals)
     except ZeroDivisionError as problem:
         raise EquationError(where_undefined(system) or f"the equations can not be analysed: {problem}") from problem
     return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes, tuple(integrals))

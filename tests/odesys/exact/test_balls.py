@@ -11,6 +11,7 @@ import pytest
 from odesys.errors import IntegrationError, ParameterError
 from odesys.exact.balls import (
     as_ball,
+    ball_around,
     ball_context,
     ball_endpoints,
     ball_evaluate,
@@ -108,3 +109,9 @@ def test_solutions_have_their_taylor_coefficients(length: int) -> None:
         table = state_series(("x",), [[1, 2, 3, 4, 5, 6, 7]], flint.arb(9), length)
         assert [coefficient(table["x"], k) for k in range(length)] == list(range(1, length + 1))
         assert [coefficient(table["t"], k) for k in range(length)] == [9, 1, 0, 0, 0, 0][:length]
+
+
+def test_a_range_from_the_larger_to_the_smaller_number_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"the range \(1, 1/2\) is empty"):
+        ball_around(1, Fraction(1, 2))
+    assert 1 in ball_around(1, 1)
