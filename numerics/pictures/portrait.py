@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from odesys.analysis.equilibria import equilibria
+from odesys.analysis.equilibria import asked_range, equilibria
 from odesys.analysis.rest_types import type_at_rest
 from odesys.errors import EquationError, OutputError, ParameterError
 from odesys.expr import graph
@@ -131,7 +131,7 @@ def _ranges(system: System, box: Any) -> dict[str, tuple[float, float]]:
     for name in system.names:
         if name not in pairs:
             raise ParameterError(f"the box has no range for {name}; give {{{name!r}: (low, high), ...}}")
-        low, high = (_number(name, end) for end in pairs[name])
+        low, high = map(float, asked_range(name, pairs[name]))
         if not low < high:
             raise ParameterError(f"the range of {name} is empty: {low:g} is not below {high:g}")
         ranges[name] = (low, high)

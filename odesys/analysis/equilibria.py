@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import sympy as sp
@@ -22,6 +23,7 @@ from ..exact.rewriting import has_floats
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.system import TIME, System
+from ..shortening import shortened
 from .dependency import checked_values, substitution
 from .exact_equilibria import parametric_equilibria
 from .gated_equilibria import gated_equilibria
@@ -60,7 +62,7 @@ def equilibria(
     nodes = graph.substitute(nodes, mapping)
     floats = has_floats(nodes)
     nodes = decimals(nodes) if floats else nodes
-    asked = _asked(system, box)
+    asked = asked_box(system, box)
     loose = sorted(graph.symbols(nodes) - set(system.names))
     numbers = {name: outside[name] for name in loose if name in outside and not outside[name].free_symbols}
     if any(name not in numbers for name in loose) and is_rational(nodes):
@@ -91,15 +93,45 @@ def residuals(system: System) -> list[Node]:
     return [node - graph.sym(name) for name, node in system.equations.items()]
 
 
-def _asked(system: System, box: Mapping[str, tuple[Any, Any]] | None) -> dict[str, tuple[Fraction, Fraction]]:
+def asked_box(system: System, box: Any) -> dict[str, tuple[Fraction, Fraction]]:
+    """The ranges of states that somebody gave, as exact numbers; a range that is empty or no range is refused.
+
+    >>> asked_box(System.from_strings({"x": "x"}), {"x": (-0.5, 3)})
+    {'x': (Fraction(-1, 2), Fraction(3, 1))}
+    """
+    if box is not None and not isinstance(box, Mapping):
+        raise ParameterError(
+            f"the box {shortened(repr(box))} has no names; give {{{system.names[0]!r}: (low, high), ...}}"
+        )
     found = {}
-    for key, (low, high) in (box or {}).items():
+    for key, pair in (box or {}).items():
         if str(key) not in system.names:
             raise ParameterError(
                 f"the box has a range for {key}, which is no state; they are {', '.join(system.names[:12])}"
             )
-        ends = tuple(Fraction(repr(end)) if isinstance(end, float) else Fraction(end) for end in (low, high))
-        if ends[0] > ends[1]:
-            raise ParameterError(f"the range of {key} is empty: {low} is not below {high}")
-        found[str(key)] = (ends[0], ends[1])
+        found[str(key)] = asked_range(str(key), pair)
     return found
+
+
+def asked_range(name: str, pair: Any) -> tuple[Fraction, Fraction]:
+    """Both ends of a range, the lower one first."""
+    try:
+        low, high = pair
+        ends = _exact(low), _exact(high)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            f"the range {shortened(repr(pair))} of {name} is no pair of finite numbers (low, high); a state without a "
+            f"range is searched everywhere",
+            parameter=name,
+        ) from None
+    if ends[0] > ends[1]:
+        raise ParameterError(
+            f"the range of {name} is empty: {low} is above {high}; give ({high}, {low})", parameter=name
+        )
+    return ends
+
+
+def _exact(value: Any) -> Fraction:
+    if isinstance(value, Integral):  # also of NumPy, whose numbers overflow in a Fraction
+        return Fraction(int(value))
+    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)

@@ -23,7 +23,7 @@ from ..expr.system import TIME, System
 from ..shortening import some
 from ..terminal import Progress, silent
 from .dependency import strong_components
-from .equilibria import Equilibria
+from .equilibria import Equilibria, asked_box
 from .finding import SECTIONS, Finding, heading
 from .invariant_sets import invariant_set_lines
 from .lie_symmetry import LARGEST, linear_symmetries, scalings
@@ -216,6 +216,7 @@ def analyse(
     integrals: list[Node] = []
     values = _by_name(values, system.parameters, "a parameter")
     start = _by_name(start, system.names, "a state")
+    asked = asked_box(system, box) if box else None
     try:
         progress("structure", 0.0)
         lines = [*_structure(system)]
@@ -226,7 +227,7 @@ def analyse(
         progress("invariant sets", 0.5)
         lines += invariant_set_lines(system, values)
         progress(rest_words(system).many, 0.6)
-        rests, types, more = rest_lines(system, values, box, seed, integrals)
+        rests, types, more = rest_lines(system, values, asked, seed, integrals)
     except ZeroDivisionError as problem:
         raise EquationError(where_undefined(system) or f"the equations can not be analysed: {problem}") from problem
     return Analysis(system, values, start, (*lines, *more), rests, types, counts, notes, tuple(integrals))

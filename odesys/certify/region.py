@@ -61,7 +61,12 @@ class Region:
 
     def __post_init__(self) -> None:
         box: dict[str, tuple[Fraction, Fraction]] = {}
-        for name, (low, high) in self.box.items():
+        if not isinstance(self.box, Mapping):
+            raise EquationError(f"a region is a box by state, {{'x': (low, high)}}, not {self.box!r}")
+        for name, pair in self.box.items():
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+                raise EquationError(f"the range {pair!r} of {name} is no pair (low, high)")
+            low, high = pair
             box[str(name)] = (exact(low, str(name)), exact(high, str(name)))
             if box[str(name)][0] > box[str(name)][1]:
                 raise EquationError(f"the range of {name} is empty: {low} is above {high}")

@@ -99,7 +99,10 @@ def ball_around(low: Any, high: Any) -> Any:
     >>> 0.5 in ball, 1 in ball
     (True, False)
     """
-    return as_ball(low).union(as_ball(high))
+    first, last = as_ball(low), as_ball(high)
+    if first > last:
+        raise ParameterError(f"the range ({low}, {high}) is empty: its first end is above its last")
+    return first.union(last)
 
 
 def has_endpoints(value: Any) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
 
+from odesys import analyse
 from odesys.analysis.dependency import values_at
 from odesys.analysis.equilibria import Equilibria, equilibria
 from odesys.errors import EquationError, ParameterError
@@ -290,3 +292,28 @@ def test_an_answer_says_what_was_searched() -> None:
     text = str(equilibria(System.from_equations({X: sp.sin(X), Y: Y * Z, Z: 0})))
     assert "undecided" in text or "family" in text
     assert str(equilibria(pendulum())) == "7 isolated equilibria with x in [-10, 10]; complete"
+
+
+@pytest.mark.parametrize(
+    ("box", "said"),
+    [
+        ({"x": (1, -1)}, r"the range of x is empty: 1 is above -1; give \(-1, 1\)"),
+        ({"x": (0.5, np.float64(0.25))}, "the range of x is empty"),
+        ({"x": (float("nan"), 1)}, "no pair of finite numbers"),
+        ({"x": (0, float("inf"))}, "no pair of finite numbers .* searched everywhere"),
+        ({"x": 3}, r"the range 3 of x is no pair"),
+        ({"x": (1, 2, 3)}, "is no pair"),
+        ({"x": ("a", 1)}, "is no pair"),
+        ({"z": (0, 1)}, "a range for z, which is no state"),
+        ([(0, 1)], "has no names"),
+    ],
+)
+@pytest.mark.parametrize("ask", [analyse, equilibria, lambda system, box: system.equilibria(box=box)])
+def test_a_box_that_is_none_is_refused(ask: Any, box: Any, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        ask(System.from_strings({"x": "y", "y": "-x"}), box=box)
+
+
+def test_ends_of_a_box_may_be_numbers_of_numpy() -> None:
+    found = equilibria(System.from_strings({"x": "sin(x)"}), box={"x": (np.float64(-0.1), np.int64(1))})
+    assert found.box["x"] == (Fraction(-1, 10), 1) and len(found) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -85,3 +86,17 @@ def test_a_mixture_lies_between_the_vertices() -> None:
     assert all(p["x"] >= 0 and p["y"] >= 0 and p["x"] + p["y"] <= 1 for p in found)
     assert any(p in corners for p in found) and any(p["x"] * p["y"] * (1 - p["x"] - p["y"]) > 0 for p in found)
     assert mixture(corners[1:2], rng) == corners[1]
+
+
+@pytest.mark.parametrize(
+    ("box", "said"),
+    [
+        ({"x": (1, 0)}, "is empty"),
+        ({"x": 3}, "3 of x is no pair"),
+        ({"x": (1, 2, 3)}, "no pair"),
+        ([(0, 1)], "by state"),
+    ],
+)
+def test_a_box_that_is_none_is_refused(box: Any, said: str) -> None:
+    with pytest.raises(EquationError, match=said):
+        Region(box)

@@ -11,6 +11,7 @@ import pytest
 from odesys.errors import IntegrationError, ParameterError
 from odesys.exact.balls import (
     as_ball,
+    ball_around,
     ball_context,
     ball_endpoints,
     ball_evaluate,
@@ -119,3 +120,9 @@ def test_endpoints_without_end_are_refused() -> None:
         assert not has_endpoints(value)
         with pytest.raises(OverflowError, match="written out"):
             ball_endpoints(value)
+
+
+def test_a_range_from_the_larger_to_the_smaller_number_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"the range \(1, 1/2\) is empty"):
+        ball_around(1, Fraction(1, 2))
+    assert 1 in ball_around(1, 1)

@@ -64,6 +64,27 @@ def test_words_in_tables_are_whole_on_a_phone(chromium: Browser, page: Path) -> 
     assert words > 5 and broken == []
 
 
+@pytest.mark.parametrize("width", [375, 1400])
+def test_ids_of_claims_are_whole_where_they_fit(chromium: Browser, page: Path, width: int) -> None:
+    """Whatever a claim is called: an id is on one line, and one that is wider than the window is broken."""
+    chromium.open(page, width)
+    chromium.execute_script('document.querySelectorAll("details").forEach((d) => { d.open = true; })')
+    seen, broken = chromium.execute_script("""
+        const ids = [...document.querySelectorAll(".id")].filter((e) => e.getClientRects().length);
+        const range = document.createRange();
+        const broken = [];
+        for (const name of ["C.3-transpose", "Beyond.heads-drift"]) {
+            ids.forEach((e) => { e.textContent = name; });
+            broken.push(...ids.filter((e) => { range.selectNodeContents(e); return range.getClientRects().length > 1; })
+                .map((e) => name + " in " + e.parentElement.className));
+        }
+        return [ids.map((e) => e.closest("li, summary, p, dd, figure")?.tagName), broken];""")
+    assert {"LI", "SUMMARY"} <= set(seen) and broken == []
+    chromium.execute_script("""
+        document.querySelectorAll(".id").forEach((e) => { e.textContent = "a-long-name".repeat(20); })""")
+    assert chromium.execute_script("return document.documentElement.scrollWidth") == width
+
+
 def test_formulas_have_a_size(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     chromium.execute_script('document.querySelectorAll("details").forEach((d) => { d.open = true; })')
