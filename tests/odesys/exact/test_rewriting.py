@@ -15,7 +15,7 @@ from odesys.expr.tape import ARRAYS, Tape
 
 from .test_zero import IDENTITIES
 
-X, Y = sym("x"), sym("y")
+X, Y, Z = sym("x"), sym("y"), sym("z")
 POINT = {"x": 0.7, "y": 1.9}
 RULES: dict[str, Node] = {
     "exp": exp(2 * X + Y) * exp(-X / 3),
@@ -121,7 +121,8 @@ def test_both_sides_of_an_identity_are_the_same_in_atoms(name: str) -> None:
         (exp(2 * X + Y), exp(X) * exp(X) * exp(Y)),
         (exp((X**2 - Y**2) / (X - Y)), exp(X) * exp(Y)),
         (exp((X + 1) ** 2), exp(X**2) * exp(2 * X) * exp(num(1))),
-        (exp(X / (1 + X)), exp(1 - 1 / (1 + X))),  # divided with remainder
+        (exp(X / (1 + X)), exp(num(1)) / exp(1 / (1 + X))),  # divided with remainder
+        (exp((X**3 + Y) / (X - Y)), exp(X**2) * exp(X * Y) * exp((Y**3 + Y) / (X - Y)) * exp(Y**2)),
         (exp(3 * call("log", X)), X**3),
         (
             call("log", 12 * X**2 / Y),
@@ -153,6 +154,7 @@ def test_what_is_equal_is_written_in_the_same_atoms(first: Node, second: Node) -
     ("first", "second"),
     [
         (sqrt((X - 1) ** 2), X - 1),  # of no known sign
+        (sqrt(Z * Y - Z), sqrt(Z) * sqrt(Y - 1)),
         (call("log", (X - 1) ** 2), 2 * call("log", X - 1)),
         (sqrt(X - 1) * sqrt(X - 2), sqrt((X - 1) * (X - 2))),
         (call("log", X * (X - 1)), call("log", X) - call("log", X - 1)),
@@ -206,3 +208,22 @@ def test_numbers_are_prime_powers_up_to_a_size() -> None:
     large = 10**18 + 9
     assert dict(primes(Fraction(large, 4))) == {num(large): 1, num(2): -2}
     assert list(primes(Fraction(1))) == []
+
+
+def test_a_gate_its_opposite_and_their_edge_are_numbers_0_or_1_of_which_one_is_1() -> None:
+    """Of an argument that is only seen to be opposite, or a multiple, when it is written in atoms."""
+    angle = call("log", exp(4 * Z) / exp(2 * X)) / 2  # 2 z - x
+    rewriter = Rewriter(positive=["x"])
+    gate, other, again, twice = rewriter([step(X - 2 * Z), step(angle), step(-angle), step(6 * angle)])
+    assert gate is again and other is twice and gate.op == "sym" and other is not ONE - gate
+    edge = ONE - gate - other
+    assert edge.op == "sym" and rewriter.meaning[edge][0] == "edge"
+    for product in (gate**2 - gate, other**2 - other, edge**2 - edge, gate * other, gate * edge, other * edge):
+        assert rewriter._expand(product) is ZERO
+    assert rewriter._expand(edge * (X - 2 * Z)) is ZERO is not rewriter._expand(edge * (X + 2 * Z))
+
+
+def test_the_logarithm_of_a_sum_is_one_atom() -> None:
+    (plain,) = Rewriter(positive=["x", "y"])([call("log", X + Y)])
+    (unknown,) = Rewriter()([call("log", X + Y)])
+    assert plain.op == unknown.op == "sym"
