@@ -167,8 +167,14 @@ def _without_gates(found: Equilibria, mixed: Mapping[str, Node], system: System)
 
 
 def _ends(value: Any) -> Interval:
-    number = Fraction(str(sp.N(value, 40)))
-    return (number, number)
+    """A rational number twice, or ends around another, which 40 digits do not hold."""
+    exact = sp.sympify(value)
+    if exact.is_Rational:
+        number = Fraction(int(exact.p), int(exact.q))
+        return number, number
+    number = Fraction(str(sp.N(exact, 40)))
+    room = abs(number) / 10**38
+    return number - room, number + room
 
 
 def _moved(e: Equilibrium, gates: Mapping[str, Any], system: System) -> Equilibrium:

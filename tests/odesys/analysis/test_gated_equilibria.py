@@ -10,7 +10,7 @@ import sympy as sp
 
 from odesys import System
 from odesys.analysis.equilibria import equilibria
-from odesys.analysis.gated_equilibria import _lies_in
+from odesys.analysis.gated_equilibria import _ends, _lies_in
 
 X = sp.Symbol("x", real=True)
 
@@ -79,3 +79,13 @@ def test_a_point_lies_in_a_continuum_where_its_conditions_hold(relation: Any, si
         assert lies(at, equations=(X - sp.sqrt(2), y - 2)) is (sign == 0)
     unknown: Any = SimpleNamespace(algebraic=None, point={"x": sp.Integer(1), "y": sp.Integer(2)})
     assert not _lies_in(unknown, SimpleNamespace(point={"x": X, "y": 2}, condition=(), equations=()), system)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value", [sp.sqrt(2), -sp.sqrt(3) / 10**6, sp.Rational(1, 3), sp.Rational(-(10**45) - 1, 10**45), 0]
+)
+def test_the_ends_of_a_coordinate_hold_it(value: Any) -> None:
+    low, high = _ends(value)
+    ends = [sp.Rational(end.numerator, end.denominator) for end in (low, high)]
+    assert ends[0] <= value <= ends[1] and (ends[0] == ends[1]) is bool(sp.sympify(value).is_Rational)
+    assert ends[1] - ends[0] <= abs(value) / 10**37
