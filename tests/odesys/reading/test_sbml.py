@@ -204,3 +204,18 @@ def test_what_is_not_a_number_is_a_value_that_is_not_given() -> None:
         name = {"start": "A", "value": "k"}[part]
         empty = system_from_sbml(FILE.format(**{**PARTS, part: PARTS[part].partition("=")[0] + '="NaN"'}))
         assert f"no value in the file: {name}" in empty.notes and name not in {**empty.start, **empty.values}
+
+
+@pytest.mark.parametrize(
+    ("start", "amounts", "value"),
+    [
+        ('initialAmount="3"', False, Fraction(3, 5)),
+        ('initialAmount="3"', True, 3),
+        ('initialConcentration="3"', False, 3),
+        ('initialConcentration="3"', True, 15),
+    ],
+)
+def test_starts_are_concentrations_or_amounts_as_the_species_is(start: str, amounts: bool, value: Fraction) -> None:
+    text = FILE.format(**{**PARTS, "size": 'size="5"', "start": start})
+    text = text.replace('hasOnlySubstanceUnits="false"', f'hasOnlySubstanceUnits="{str(amounts).lower()}"')
+    assert system_from_sbml(text).start == {"A": value}
