@@ -37,8 +37,8 @@ def verify(
     """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
 
     With several `workers` the processes find the book as that of `paper` (its name by default). Where someone
-    interrupts, `rescue` is given the outcomes so far; where checks broke off, the error has those of the others. Answers that
-    are `known` are not asked for again. What was proved is put into `proofs`, where that is given.
+    interrupts, `rescue` is given the outcomes so far; where checks broke off, the error has the others'. Answers
+    that are `known` are not asked for again. What was proved is put into `proofs`, where that is given.
     """
     arrived: list[Answer] = []
     open_ones = [claim for claim in claims if claim.id not in (known or {})]
