@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from odesys.errors import OdesysError
 from odesys.papers import registry
 from odesys.papers.claims import CheckError, ClaimBook
 from odesys.papers.mutation_runs import mutation_runs
-from odesys.papers.verification import verify
+from odesys.papers.verification import Request, run_command, verify
 from odesys.papers.workers import Task, available_cores, one_pool, run_tasks, tasks_of
 from odesys.terminal import silent
 
@@ -153,6 +154,16 @@ def test_the_others_are_judged_where_a_check_breaks_off(folder, workers: int) ->
     with pytest.raises(CheckError, match="C broke off"):
         run_tasks(name, book, tasks_of(book, list(book)[::-1]), workers, silent, arrived)
     assert {found.claim for found in arrived} == {"A", "B"}
+
+
+def test_the_command_writes_what_the_others_gave(folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, _ = folder("raise MemoryError")
+    request = Request(level="full", json=tmp_path / "found.json", workers=1)
+    with pytest.raises(CheckError, match=r"C broke off: MemoryError$"):
+        run_command({name: registry.find_paper(name)}, request)
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["complete"] is False and [claim["id"] for claim in found["claims"]] == ["A", "B"]
+    assert "2 hold" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
