@@ -94,7 +94,7 @@ class SweepStore:
                 {"number": n, "parameters": json.loads(p), "result": json.loads(r), "error": e}
                 for n, p, r, e in self._base.execute(query)
             ]
-        except (sqlite3.Error, ValueError, TypeError) as error:
+        except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
             raise OutputError(f"{self.file} is damaged: {error}; give another --out", path=self.file) from error
         points = self.plan.points
         for row in found:
@@ -105,7 +105,7 @@ class SweepStore:
                     f"another --out",
                     path=self.file,
                 )
-            if not isinstance(result, dict) or not isinstance(row["error"], str):
+            if not _is_result(result) or not isinstance(row["error"], str):
                 raise OutputError(f"row {number} of {self.file} is no result; give another --out", path=self.file)
         return found
 
@@ -127,6 +127,20 @@ class SweepStore:
         self.close()
 
 
+def _is_result(found: Any) -> bool:
+    """True for what `run_point` may have given: tables of numbers, the drift of invariants, a note."""
+    if not isinstance(found, dict) or not isinstance(found.get("note") or "", str):
+        return False
+    tables = [found.get(key, {}) for key in ("final", "time", "cost")]
+    if not all(isinstance(table, dict) for table in tables):
+        return False
+    values = [*(value for table in tables for value in table.values()), found.get("invariant_drift")]
+    return all(
+        value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**1023)
+        for value in values
+    )
+
+
 def _refuse_other(file: Path, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
     if found.get("format") != FORMAT:
         raise OutputError(f"{file} is not the file of a sweep; give another --out", path=file)
@@ -137,7 +151,12 @@ def _refuse_other(file: Path, found: Mapping[str, str], wanted: Mapping[str, str
             path=file,
         )
     if found.get("plan") != wanted["plan"]:
-        old, new = json.loads(found["plan"]), json.loads(wanted["plan"])
+        try:
+            old, new = json.loads(found["plan"]), json.loads(wanted["plan"])
+        except (KeyError, ValueError, TypeError, RecursionError):
+            old = None
+        if not isinstance(old, dict):
+            raise OutputError(f"{file} does not say what was swept; give another --out", path=file)
         differs = [key for key in new if old.get(key) != new[key]]
         shown = "; ".join(f"{key} {json.dumps(old.get(key))} instead of {json.dumps(new[key])}" for key in differs)
         raise OutputError(f"{file} holds another sweep: {shown[:400]}; give another --out", path=file)

@@ -36,7 +36,16 @@ from .libraries import libraries
 
 SHOWING = ("report", "cli")  # rooms of the engine that change no result
 MOST_FILES, STARTED = 4096, time.time()  # where there are more files, the oldest quarter goes
-TROUBLE = (OSError, OutputError, ValueError, SyntaxError, KeyError, TypeError, AttributeError)  # costs only time
+TROUBLE = (
+    OSError,
+    OutputError,
+    ValueError,
+    SyntaxError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)  # costs time
 
 
 def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any]) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..sentences import say_answer, say_parts, say_witness
 from ..terminal import Progress, print_files, print_table, progress_bar, say
 from ..tex.documents import tex_templates
 from ..verdicts import ANSWERS, FAILS, HOLDS, UNDECIDED, UNTESTED, Evidence
-from .claims import Claim, ClaimBook, Outcome
+from .claims import CheckError, Claim, ClaimBook, Outcome
 from .mutation_runs import mutation_lines, mutation_runs, mutation_summary
 from .paper import Paper
 from .proof_files import ProofFile, check_proofs, proof_lines
@@ -37,8 +37,8 @@ def verify(
     """Check claims, each in a laboratory of its own; the order and the number of processes change no verdict.
 
     With several `workers` the processes find the book as that of `paper` (its name by default). Where someone
-    interrupts, `rescue` is given the outcomes so far. Answers that are `known` are not asked for again. What was proved
-    is put into `proofs`, where that is given.
+    interrupts, `rescue` is given the outcomes so far; where checks broke off, the error has the others'. Answers
+    that are `known` are not asked for again. What was proved is put into `proofs`, where that is given.
     """
     arrived: list[Answer] = []
     open_ones = [claim for claim in claims if claim.id not in (known or {})]
@@ -53,6 +53,9 @@ def verify(
     except KeyboardInterrupt:
         if rescue is not None:
             rescue(outcomes())
+        raise
+    except CheckError as error:
+        error.outcomes = outcomes()
         raise
     if proofs is not None:
         proofs += [answer.proof for answer in arrived if answer.proof is not None]
@@ -95,6 +98,7 @@ def run_command(papers: Mapping[str, Paper], request: Request) -> bool:
 
 def _verified(papers: Mapping[str, Paper], chosen: Mapping[str, Sequence[Claim]], request: Request) -> bool:
     done: list[Outcome] = []
+    broken: list[CheckError] = []
     more: dict[str, Any] = {"mutations": {}}
     decided = True
 
@@ -110,10 +114,15 @@ def _verified(papers: Mapping[str, Paper], chosen: Mapping[str, Sequence[Claim]]
         book = paper.book()
         with progress_bar(f"verifying {paper.name}") as progress:
             proofs: list[ProofFile] | None = None if request.proofs is None else []
-            outcomes = verify(book, chosen[name], progress, request.workers, name, rescue, proofs=proofs)
-            found = _extra_runs(name, book, outcomes, request, progress)
-        show(paper.name, book, outcomes, request.show_all, bool(request.ids))
-        if request.proofs is not None:
+            try:
+                outcomes = verify(book, chosen[name], progress, request.workers, name, rescue, proofs=proofs)
+            except CheckError as error:  # told at the end, after what the others gave
+                outcomes, proofs = error.outcomes, None
+                broken.append(error)
+            found = {} if broken else _extra_runs(name, book, outcomes, request, progress)
+        if outcomes:
+            show(paper.name, book, outcomes, request.show_all, bool(request.ids))
+        if proofs is not None and request.proofs is not None:
             folder = request.proofs / paper.name
             with progress_bar("checking proofs") as progress:
                 own = {} if request.ids else {file: text() for file, text in book.derivations.items()}
@@ -140,7 +149,9 @@ def _verified(papers: Mapping[str, Paper], chosen: Mapping[str, Sequence[Claim]]
         if request.certificates:
             with progress_bar("writing certificates") as progress:
                 print_files(write_certificates(book, outcomes, request.certificates, progress))
-    _write(done, more, request, complete=True)
+    _write(done, more, request, complete=not broken)
+    if broken:
+        raise CheckError("; ".join(map(str, broken)), claim=broken[0].claim)  # type: ignore[attr-defined]
     few_flips = not more.get("flips") or len(more["flips"]) < FLIP_LIMIT * more["draws"]
     explained = all(summary["explained"] for summary in more["mutations"].values())
     return all(o.as_expected for o in done) and explained and few_flips and decided

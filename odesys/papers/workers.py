@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from numbers import Number
@@ -24,6 +24,7 @@ import numpy as np
 
 from ..errors import IntegrationError, OdesysError
 from ..expr import gc_pause
+from ..shortening import some
 from ..stated import recorded
 from ..terminal import Progress
 from ..threads import one_thread
@@ -33,7 +34,7 @@ from .draw import OWN_DRAW, Draw
 from .laboratory import Part
 from .proof_files import ProofFile, proof_file
 
-NO_RUN, REFUSED = "no such run", "refused"
+NO_RUN, REFUSED, BROKEN = "no such run", "refused", "broke off"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Answer:
     verdict: Verdict | None
     seconds: float = 0.0
     reads: frozenset[Part] | None = None
-    problem: str = ""  # NO_RUN or REFUSED
+    problem: str = ""  # NO_RUN or REFUSED; BROKEN on its way to `run_tasks`, which raises
     sentence: str = ""
     draw: Draw = OWN_DRAW
     proof: ProofFile | None = None
@@ -145,38 +146,86 @@ def run_tasks(
 ) -> list[Answer]:
     """Answers to all tasks in their order; `paper` is the name under which another process finds `book`.
 
-    Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts.
+    Each answer is put into `arrived` as soon as it is there: what is left when someone interrupts, or where checks
+    broke off, which is told when all others are done.
     """
     arrived = [] if arrived is None else arrived
     if _SHARED.get() is None and min(workers, len(tasks)) <= 1:
-        for found in _one_after_the_other(book, tasks, progress):
-            arrived.append(found)
-        return list(arrived)
-    with _pool(min(workers, len(tasks))) as pool:
-        futures: list[Future[list[Answer]]] = []
-        try:
-            futures += (pool.submit(paper, task) for task in tasks)
-            for done, future in enumerate(as_completed(futures), start=1):
-                arrived += future.result()
-                last = arrived[-1]
-                progress(f"{last.claim} {last.mutation}".strip(), done / len(tasks))
-        except BrokenProcessPool as error:
-            answered = [_finished(future) for future in futures] + [False] * (len(tasks) - len(futures))
-            open_ones = [id for task, done in zip(tasks, answered, strict=True) if not done for id in task.claims]
-            raise CheckError(
-                f"a worker process ended before its answer came; open were {', '.join(open_ones)}; "
-                f"--workers 1 shows where"
-            ) from error
-    return [found for future in futures for found in future.result()]
+        answers = list(_one_after_the_other(book, tasks, progress, arrived))
+    else:
+        answers = _side_by_side(paper, tasks, workers, progress, arrived)
+    broken = [found for found in answers if found.problem == BROKEN]
+    if broken:
+        told = some([found.sentence for found in broken], 3)
+        raise CheckError(told, claim=broken[0].claim)
+    return answers
 
 
-def _one_after_the_other(book: ClaimBook, tasks: Sequence[Task], progress: Progress) -> Iterator[Answer]:
+def _one_after_the_other(
+    book: ClaimBook, tasks: Sequence[Task], progress: Progress, arrived: list[Answer]
+) -> Iterator[Answer]:
     total, done = sum(len(task.claims) for task in tasks), 0
     for task in tasks:
         for id in task.claims:
             progress(f"{id} {task.mutation}".strip(), done / total)
-            yield proved_answer(book, id) if task.proofs else answer(book, id, task.mutation, task.draw)
+            found = _checked(book, id, task)
+            arrived += _verdicts([found])
+            yield found
             done += 1
+
+
+def _side_by_side(
+    paper: str, tasks: Sequence[Task], workers: int, progress: Progress, arrived: list[Answer]
+) -> list[Answer]:
+    found: dict[int, list[Answer]] = {}
+    with _pool(min(workers, len(tasks))) as pool, suppress(BrokenProcessPool):
+        futures = {pool.submit(paper, task): k for k, task in enumerate(tasks)}
+        for future in as_completed(futures):
+            with suppress(BrokenProcessPool):  # others may have finished before
+                answers = found[futures[future]] = future.result()
+                arrived += _verdicts(answers)
+                last = answers[-1]
+                progress(f"{last.claim} {last.mutation}".strip(), len(found) / len(tasks))
+    for k, task in enumerate(tasks):
+        if k not in found:
+            progress(f"{task.claims[0]} {task.mutation}".strip(), k / len(tasks))
+            found[k] = _claim_by_claim(paper, task)
+            arrived += _verdicts(found[k])
+    return [answer for k in range(len(tasks)) for answer in found[k]]
+
+
+def _claim_by_claim(paper: str, task: Task) -> list[Answer]:
+    """Answers to a task of which, or beside which, a process ended: whose check ends another one is told by name."""
+    answers: list[Answer] = []
+    left = list(task.claims)
+    while left:
+        with process_pool(1) as alone:
+            while left:
+                id = left.pop(0)
+                try:
+                    answers += alone.submit(_work, paper, replace(task, claims=(id,))).result()
+                except BrokenProcessPool:
+                    ended = f"the process that checked {paper} {id} ended before its answer came"
+                    answers.append(_broken(task, id, ended))
+                    break
+    return answers
+
+
+def _verdicts(answers: Iterable[Answer]) -> list[Answer]:
+    return [found for found in answers if found.problem != BROKEN]
+
+
+def _broken(task: Task, id: str, sentence: str) -> Answer:
+    return Answer(id, task.mutation, None, problem=BROKEN, sentence=sentence, draw=task.draw)
+
+
+def _checked(book: ClaimBook, id: str, task: Task, sent: bool = False) -> Answer:
+    """The answer to one claim of a task; where its check breaks off that is said, and the other claims are checked."""
+    try:
+        found = proved_answer(book, id) if task.proofs else answer(book, id, task.mutation, task.draw)
+        return _sendable(found, book.paper) if sent else found
+    except CheckError as error:
+        return _broken(task, id, str(error))
 
 
 def _work(paper: str, task: Task) -> list[Answer]:
@@ -187,9 +236,7 @@ def _work(paper: str, task: Task) -> list[Answer]:
     if found.book is None:
         raise CheckError(f"{paper} has no registered claims in a worker process")
     book = found.book()
-    if task.proofs:
-        return [_sendable(proved_answer(book, id), book.paper) for id in task.claims]
-    return [_sendable(answer(book, id, task.mutation, task.draw), book.paper) for id in task.claims]
+    return [_checked(book, id, task, sent=True) for id in task.claims]
 
 
 def _sendable(found: Answer, paper: str) -> Answer:
@@ -217,10 +264,6 @@ def _strange(value: Any) -> Iterator[Any]:
             yield from _strange(item)
     elif value is not None and not isinstance(value, (str, Number, np.generic)):
         yield value
-
-
-def _finished(future: Future[list[Answer]]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import EquationError
 from ..expr import graph
@@ -39,6 +39,8 @@ _OTHER_NAMES = {
     "acosh": "arccosh",
     "atanh": "arctanh",
 }
+#: what programs call a value that is no number; as parameters they would be read silently
+_NO_NUMBERS = ("nan", "inf", "infinity", "oo", "zoo")
 MOST_EXPANDED = 10**6  # letters that calls of functions stand for; more come of functions that double at each step
 _MORE = ("abs", "relu", "sqrt", "cbrt")
 
@@ -87,6 +89,7 @@ class Grammar:
     values : names that stand for expressions.
     functions : functions that a file defines itself.
     fold : whether capital letters are the same as small ones.
+    parameters : names that were said to be parameters; nothing is read into these.
     expanded : how many letters calls of these functions have stood for so far.
     """
 
@@ -94,6 +97,7 @@ class Grammar:
     values: Mapping[str, Node] = field(default_factory=dict)
     functions: Mapping[str, Definition] = field(default_factory=dict)
     fold: bool = False
+    parameters: Collection[str] = ()
     expanded: list[int] = field(default_factory=lambda: [0])
 
     def read(self, text: str) -> Node:
@@ -186,6 +190,7 @@ class _Reader:
         if self.peek() in ("^", "**"):
             self.take()
             exponent = self.signed()
+            self.refuse_exponential(base, exponent)
             try:
                 return graph.symbolic_power(base, exponent)
             except ZeroDivisionError:
@@ -218,7 +223,25 @@ class _Reader:
             return self.grammar.values[name]
         if name == "pi" and name not in self.grammar.states:
             return 4 * graph.call("arctan", graph.ONE)
+        if name.lower() in _NO_NUMBERS and name not in self.known():
+            raise EquationError(
+                f'in "{shown(self.text)}" {token} is no number that equations can have; give a parameter another name'
+            )
         return graph.sym(name)
+
+    def known(self) -> set[str]:
+        """Names that were said to be states or parameters."""
+        return {*self.grammar.states, *self.grammar.parameters}
+
+    def refuse_exponential(self, base: Node, exponent: Node) -> None:
+        """Refuse e^x where no e is known: a parameter would be read where the exponential function is meant."""
+        if base.op != "sym" or base.args[0] not in ("e", "E") or base.args[0] in self.known():
+            return
+        if graph.symbols([exponent]) & {*self.grammar.states, "t"}:
+            raise EquationError(
+                f'in "{shown(self.text)}" {base.args[0]} would be a parameter; write exp(...) for the exponential '
+                f"function, or give the parameter another name"
+            )
 
     def call(self, name: str) -> Node:
         plain = plain_name(name)
@@ -262,9 +285,8 @@ class _Reader:
             )
         others = {key: value for key, value in self.grammar.functions.items() if key != name}  # no recursion
         values = {**self.grammar.values, **dict(zip(definition.arguments, arguments, strict=True))}
-        return Grammar(self.grammar.states, values, others, self.grammar.fold, self.grammar.expanded).read(
-            definition.text
-        )
+        inner = replace(self.grammar, values=values, functions=others)  # which counts on in `expanded`
+        return inner.read(definition.text)
 
     def pieces(self) -> Node:
         """Piecewise((value, condition), ..., (value, True)), or piecewise(value, condition, ..., otherwise)."""

@@ -38,11 +38,12 @@ def system_from_strings(
     if not pairs:
         raise EquationError("no equation was given; write x' = ..., dx/dt = ... or a mapping")
     names = [plain_name(name) for name, _ in pairs]
-    grammar = Grammar(states=names)
+    given = None if parameters is None else tuple(plain_name(str(p)) for p in parameters)
+    grammar = Grammar(states=names, parameters=given or ())
     nodes = tuple(grammar.read(text) for _, text in pairs)
     seen = {name: grammar.read(text) for name, text in (observables or {}).items()}
     used = sorted(graph.symbols([*nodes, *seen.values()]) - set(names) - {TIME})
-    given = tuple(plain_name(str(p)) for p in parameters) if parameters is not None else tuple(used)
+    given = tuple(used) if given is None else given
     unknown = [name for name in used if name not in given]
     if unknown:
         raise EquationError(

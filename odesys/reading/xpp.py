@@ -125,7 +125,7 @@ def system_from_ode(text: str) -> Reading:
     if len(kinds) > 1:
         raise EquationError("the file mixes a flow (x' = ...) and a map (x(t+1) = ...)")
     meaning: dict[str, graph.Node] = {}
-    grammar = Grammar(frozenset(equations), meaning, functions, fold=True)
+    grammar = Grammar(frozenset(equations), meaning, functions, fold=True, parameters=frozenset(values))
     for name, right in fixed.items():  # each may use those before it
         meaning[name] = grammar.read(right)
     nodes = tuple(grammar.read(right) for right in equations.values())

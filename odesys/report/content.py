@@ -19,7 +19,7 @@ from typing import Any
 from .. import __version__, files
 from ..errors import OdesysError
 from ..papers import registry
-from ..papers.claims import Claim, ClaimBook, Outcome
+from ..papers.claims import CheckError, Claim, ClaimBook, Outcome
 from ..papers.kept_parts import KeptParts
 from ..papers.kept_runs import source_hash
 from ..papers.paper import Formula, Paper
@@ -285,7 +285,12 @@ def _claims(content: Content, name: str, workers: int, progress: Progress, seale
             content.kept.keep_answers(book.paper, {**known, **fresh})
 
     wanted = book.select(level=content.level)
-    content.outcomes = verify(book, wanted, progress, workers, name, keep, known, proofs)
+    try:
+        content.outcomes = verify(book, wanted, progress, workers, name, keep, known, proofs)
+    except CheckError as error:  # the page has the others, and says so
+        content.outcomes = error.outcomes
+        keep(content.outcomes)
+        raise
     if proofs is not None:
         folder = content.folder / "proofs"
         content.outcomes = check_proofs(content.outcomes, proofs, folder, True, workers, progress).outcomes

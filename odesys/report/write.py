@@ -122,13 +122,13 @@ def read_summary(file: Path) -> dict[str, Any] | None:
     if not isinstance(found, dict) or any(found.get(key) != value for key, value in wanted.items()):
         return None
     texts = [found.get(key) for key in ("title", "reference", "headline", "size", "thumbnail")]
-    bar, kinds = found.get("bar"), {(kind, letter, word) for kind, letter, word, *_ in SEGMENTS}
+    bar, kinds = found.get("bar"), [[kind, letter, word] for kind, letter, word, *_ in SEGMENTS]
     right = (
         all(isinstance(text, str) for text in texts)
         and (not found["thumbnail"] or _PICTURE.fullmatch(found["thumbnail"]) is not None)
         and isinstance(bar, list)
         and all(isinstance(each, dict) and each.keys() == {f.name for f in fields(Segment)} for each in bar)
-        and all((each["kind"], each["letter"], each["word"]) in kinds for each in bar)
+        and all([each["kind"], each["letter"], each["word"]] in kinds for each in bar)
         and all(type(count) is int and count >= 0 for count in (found.get("total"), *(each["count"] for each in bar)))
     )
     return found if right else None

@@ -69,6 +69,22 @@ def test_two_at_once_are_refused(swept: Path) -> None:
         ("UPDATE points SET number = 999 WHERE number = 1", "row 999 of"),
         ("UPDATE points SET result = '[1]' WHERE number = 0", "row 0 of"),
         ("UPDATE points SET result = '{' WHERE number = 0", "is damaged"),
+        (f"UPDATE points SET result = '{'[' * 100_000}' WHERE number = 0", "is damaged"),
+        *(
+            (f"UPDATE points SET result = '{found}' WHERE number = 0", "row 0 of o/sweep.sqlite is no result")
+            for found in (
+                '{"final": 5}',
+                '{"final": {"x": 1}, "time": "abc"}',
+                '{"final": {"x": [1, 2]}}',
+                '{"final": {"x": "<script>"}}',
+                '{"final": {"x": 1%s}}' % ("0" * 400),
+                '{"final": {"x": 1}, "note": {"a": 1}}',
+            )
+        ),
+        *(
+            (f"UPDATE about SET value = '{found}' WHERE key = 'plan'", "does not say what was swept")
+            for found in ("nonsense", "[1]", "[" * 100_000)
+        ),
     ],
 )
 def test_a_row_that_is_not_of_the_plan_is_refused(swept: Path, change: str, words: str) -> None:

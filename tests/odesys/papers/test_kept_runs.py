@@ -135,7 +135,15 @@ def spoil(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "damage", [spoil, lambda text: text[:20], lambda text: "", lambda text: "[1]", lambda text: json.dumps({"hash": 1})]
+    "damage",
+    [
+        spoil,
+        lambda text: text[:20],
+        lambda text: "",
+        lambda text: "[1]",
+        lambda text: "[" * 100_000,
+        lambda text: json.dumps({"hash": 1}),
+    ],
 )
 def test_a_broken_file_is_measured_again(folder: Path, damage: Callable[[str], str]) -> None:
     values = seen(Laboratory())

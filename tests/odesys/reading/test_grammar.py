@@ -99,11 +99,30 @@ def test_functions_of_a_file() -> None:
         ("", "ends too early"),
         ("if(x)then(1)else(2)", "comparison"),
         ("x.real", "no meaning"),
+        ("nan*x", "nan is no number that equations can have"),
+        ("-Inf", "Inf is no number"),
+        ("infinity + x", "infinity is no number"),
+        ("x - oo", "oo is no number"),
     ],
 )
 def test_everything_else_is_refused_in_a_sentence(text: str, said: str) -> None:
     with pytest.raises(EquationError, match=said):
         Grammar().read(text)
+
+
+def test_an_exponential_is_not_read_as_a_power_of_a_parameter() -> None:
+    """It was one silently; e, E and I alone are parameters, as in models of enzymes or of infections."""
+    for text in ("e^(-x)", "1 - E**(2*x + k)", "e^-t"):
+        with pytest.raises(EquationError, match=r"[eE] would be a parameter; write exp\(...\)"):
+            Grammar(states=["x"]).read(text)
+    for text in ("e*x", "E^n/(1 + E^n)", "I*x", "x^e"):
+        assert Grammar(states=["x"]).read(text) == Grammar(states=["x"], parameters=["e", "E"]).read(text)
+
+
+def test_names_that_were_said_stay_what_they_are() -> None:
+    x, inf, e = sym("x"), sym("inf"), sym("e")
+    assert Grammar(states=["x", "inf"]).read("x*inf") == Grammar(parameters=["inf"]).read("x*inf") == x * inf
+    assert Grammar(states=["x"], parameters=["e"]).read("e^x") == graph.symbolic_power(e, x)
 
 
 def test_a_long_text_is_shown_by_its_ends() -> None:

@@ -57,6 +57,8 @@ def test_the_index_keeps_earlier_papers(folder: Path, report: Path, tmp_path: Pa
         {"bar": [{"kind": '"><script>alert(1)</script>', "letter": "P", "word": "proof", "count": 1}]},
         {"bar": [{"kind": "proof", "letter": "P", "word": "proof", "count": "1;background:red"}]},
         {"bar": [{"kind": "proof"}]},
+        {"bar": [{"kind": ["proof"], "letter": "P", "word": "proof", "count": 1}]},
+        {"bar": [{"kind": "proof", "letter": {}, "word": "proof", "count": 1}]},
         {"thumbnail": "https://example.org/seen.png"},
         {"total": None},
         {"kind": "something else"},
