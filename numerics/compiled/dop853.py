@@ -180,42 +180,44 @@ def refined(problem: Problem, state: RunState, step: Step) -> bool:
     False if it may err by much. Where the field is not finite the polynomial stays as it is. `K` is overwritten: by
     slopes at the nodes, then by the rows that have them.
     """
-    n, x, K, F, h, total = problem.n, state.x, step.K, step.F, step.h, 0.0
+    n, x, K, F, h = problem.n, state.x, step.K, step.F, step.h
     state.fields += FOUND
     state.visited += FOUND
     for m in range(FOUND):
+        slope = K[(1 + m) * n :]
         dense_value(n, F, x, NODES[m], step.work)
-        call(problem.field, state.t + NODES[m] * h, step.work, problem.p, state.gates, K[(1 + m) * n :])
+        call(problem.field, state.t + NODES[m] * h, step.work, problem.p, state.gates, slope)
+        a, b, c = ENDS[m * KNOWN], ENDS[m * KNOWN + 1], ENDS[m * KNOWN + 2]
+        for i in range(n):  # what the ends do not give
+            slope[i] = h * slope[i] - (a * F[i] + b * F[n + i] + c * F[2 * n + i])
+    for k in range(FOUND):
+        row = K[(1 + FOUND + k) * n :]
+        a, b, c, d = (
+            FROM_SLOPES[k * FOUND],
+            FROM_SLOPES[k * FOUND + 1],
+            FROM_SLOPES[k * FOUND + 2],
+            FROM_SLOPES[k * FOUND + 3],
+        )
+        for i in range(n):
+            row[i] = a * K[n + i] + b * K[2 * n + i] + c * K[3 * n + i] + d * K[4 * n + i]
+    change, size, old, new = 0.0, 0.0, F[KNOWN * n :], K[(1 + FOUND) * n :]
     for i in range(n):
-        for m in range(FOUND):
-            left = h * K[(1 + m) * n + i]
-            for k in range(KNOWN):
-                left -= ENDS[m * KNOWN + k] * F[k * n + i]
-            K[(1 + m) * n + i] = left
-            total += abs(left)
-    if not total < math.inf:
-        return True
-    change, size = 0.0, 0.0
-    for i in range(n):
+        unit = 1.0 / (problem.atol[i] + max(abs(x[i]), abs(step.new[i])) * problem.rtol)
+        early, late, whole = 0.0, 0.0, 0.0
         for k in range(FOUND):
-            row = 0.0
-            for m in range(FOUND):
-                row += FROM_SLOPES[k * FOUND + m] * K[(1 + m) * n + i]
-            K[(1 + FOUND + k) * n + i] = row
-        scale = problem.atol[i] + max(abs(x[i]), abs(step.new[i])) * problem.rtol
-        for part in range(2):
-            moved, whole = 0.0, 0.0
-            for k in range(FOUND):
-                row = K[(1 + FOUND + k) * n + i]
-                moved += INSIDE[part * FOUND + k] * (row - F[(KNOWN + k) * n + i])
-                whole += INSIDE[part * FOUND + k] * row
-            moved, whole = moved / scale, whole / scale
-            change += moved * moved
-            size += whole * whole
+            moved = new[k * n + i] - old[k * n + i]
+            early += INSIDE[k] * moved
+            late += INSIDE[FOUND + k] * moved
+            whole += INSIDE[k] * new[k * n + i]
+        early, late, whole = early * unit, late * unit, whole * unit
+        change += early * early + late * late
+        size += 2.0 * whole * whole
+    if not size < math.inf:
+        return True
     if change > SMALL * SMALL * size:
         return change <= TRUSTED * TRUSTED * 2.0 * n
     for i in range(FOUND * n):
-        F[KNOWN * n + i] = K[(1 + FOUND) * n + i]
+        old[i] = new[i]
     return 0.0625 * change <= TRUSTED * TRUSTED * 2.0 * n
 
 

@@ -73,7 +73,8 @@ class SmoothDOP853(DOP853):  # type: ignore[misc]
             return True
         rows = FROM_SLOPES @ (h * field - ENDS @ table[:KNOWN])
         scale = self.atol + np.maximum(np.abs(self.y_old), np.abs(self.y)) * self.rtol
-        change, size = (np.linalg.norm(INSIDE @ each / scale) for each in (rows - table[KNOWN:], rows))
+        change = np.linalg.norm(INSIDE @ (rows - table[KNOWN:]) / scale)
+        size = np.sqrt(2) * np.linalg.norm(INSIDE[0] @ rows / scale)
         small = change <= SMALL * size
         if small:
             table[KNOWN:] = rows
