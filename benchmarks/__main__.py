@@ -26,7 +26,10 @@ from .peers import FIELD, PEERS, SPIN, SPIN_RUN, STAGE_TWO, STEP, TRAJECTORY
 from .task import ACCURACY
 
 HERE = Path(__file__).parent
-CAVEATS = ("heyoka is in its compact mode, heyoka-default in its default mode, which takes long to compile.",)
+CAVEATS = (
+    "heyoka is in its compact mode, heyoka-default in its default mode, which takes minutes to compile. It keeps its",
+    "code: where it ran before, the time to get ready is that of loading.",
+)
 PATIENCE = {"heyoka-default": 1800}  # seconds for one peer
 USUAL = 240
 THROUGH = f"{TRAJECTORY}, through the quotient"
