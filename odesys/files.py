@@ -44,12 +44,15 @@ def prepare_folder(path: str | Path, files: Iterable[str] = ()) -> Path:
 
 
 def prepare_file(path: str | Path) -> Path:
-    """Make the folder of a file that will be written and try it out; a folder of that name is refused."""
+    """Make the folder of a file that will be written and try it out; a folder of that name is refused.
+
+    What killed commands left beside it is removed.
+    """
     target = Path(path)
     _refuse_folder(target)
     if not _is_stream(target):
         try:
-            prepare_folder(_real(target).parent)
+            remove_leftovers(prepare_folder(_real(target).parent), depth=1)
             os.lstat(target)  # refuses a name that no file can have, e.g. one of 400 letters
         except FileNotFoundError:
             pass

@@ -253,3 +253,13 @@ def test_a_column_may_be_larger_than_an_old_archive_holds(tmp_path: Path, monkey
     column = np.random.default_rng(0).normal(size=50)
     with np.load(files.write_npz(tmp_path / "x.npz", {"a": column, "b": -column})) as arrays:
         assert np.array_equal(arrays["a"], column) and np.array_equal(arrays["b"], -column)
+
+
+def test_what_a_killed_command_left_beside_a_file_is_removed(tmp_path: Path) -> None:
+    """Also by commands that write files alone, such as a trial of the folder that was cut off."""
+    left, young = (tmp_path / f".odesys-{digit * 32}.part" for digit in "01")
+    left.touch()
+    os.utime(left, (1e9, 1e9))
+    young.touch()
+    files.prepare_file(tmp_path / "result.json")
+    assert [each.name for each in tmp_path.iterdir()] == [young.name]
