@@ -10,6 +10,7 @@ import os
 import sys
 import textwrap
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -133,8 +134,8 @@ def progress_bar(title: str) -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(title, total=None)
-        yield lambda step, fraction: bars.update(task, description=step, total=1.0, completed=fraction)
+        task = bars.add_task(shown(title), total=None)
+        yield lambda step, fraction: bars.update(task, description=shown(step), total=1.0, completed=fraction)
 
 
 @contextmanager
@@ -159,6 +160,17 @@ def _bar_below_the_cell(title: str) -> Iterator[Progress]:
 def _bar(step: str, fraction: float | None) -> str:
     value = "" if fraction is None else f' value="{fraction:.4f}"'
     return f"<progress{value}></progress> {escape(step)}"
+
+
+def shown(text: str) -> str:
+    r"""A text with question marks for what a terminal would act on: control characters other than line ends and tabs.
+
+    >>> shown("a title\x1b[2J")
+    'a title?[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "?" for c in text)
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------
@@ -193,7 +205,7 @@ def say(text: str = "", indent: int = 0, hang: int = 4, mark: str = "", style: s
 
     sign, plain, colour = MARKS.get(mark, ("", "", ""))
     sign = sign if _written(sign) else plain
-    body = text.lstrip("\n")
+    body = shown(text.lstrip("\n"))
     line = Text(wrapped(f"{sign} {body}" if sign else body, indent, hang), style=style)
     if sign:
         line.stylize(colour, indent, indent + len(sign))
@@ -225,8 +237,8 @@ def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[Any]
     from rich import box
     from rich.table import Table
 
-    names = list(columns)
-    cells = [[_cell(cell) for cell in row] for row in rows]
+    title, names = shown(title), [shown(name) for name in columns]
+    cells = [[shown(_cell(cell)) for cell in row] for row in rows]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     needed = 0
     for k, name in enumerate(names):
@@ -246,4 +258,4 @@ def _cell(value: Any) -> str:
 def print_files(files: Iterable[Path]) -> None:
     """Say what was written."""
     for file in files:
-        print(f"wrote {file}")
+        print(f"wrote {shown(str(file))}")

@@ -19,7 +19,7 @@ from ..errors import OdesysError, ParameterError
 from ..expr import gc_pause
 from ..memory import limit_memory
 from ..papers import registry
-from ..terminal import print_files, print_table, progress_bar
+from ..terminal import print_files, print_table, progress_bar, shown
 from .options import (
     Commands,
     Format,
@@ -188,7 +188,7 @@ def derive(
     if out:
         print_files([files.write_text(out, text)])
     else:
-        typer.echo(text.rstrip("\n"))
+        typer.echo(shown(text.rstrip("\n")))
     if json:
         files.write_json(
             json,
@@ -273,7 +273,7 @@ def simulate(
         print_table(f"events{left}", columns, events[:_EVENTS_SHOWN])
     print_table("cost", (*done.cost, "invariant drift"), [(*done.cost.values(), done.invariant_drift)])
     if done.note:
-        typer.echo(f"note: {done.note}")
+        typer.echo(shown(f"note: {done.note}"))
     _save(done.as_json(chosen.name), json, out, done.plot, done.columns)
 
 
@@ -324,7 +324,7 @@ def compare(
     if result["exponent"] is not None:
         print_table("", ("fitted exponent", "low", "high"), [[result["exponent"][c] for c in ("value", "low", "high")]])
     if result.get("explained"):
-        typer.echo(result["explained"])
+        typer.echo(shown(result["explained"]))
     _save(result, json, out, done.plot)
 
 
@@ -600,7 +600,7 @@ def analyse(
     files.prepare(out, json, FILES)
     with progress_bar("reading the system") as progress:
         found = analysed(file, equations or [], read_settings(settings), box or [], seed, progress)
-    typer.echo(str(found))
+    typer.echo(shown(str(found)))
     if out:
         print_files(write_analysis(found, out, file.stem if file else "A system"))
     if json:

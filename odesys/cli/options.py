@@ -16,6 +16,7 @@ from ..errors import OdesysError, ParameterError
 from ..locks import holding
 from ..memory import usable_memory
 from ..papers import registry
+from ..terminal import shown
 
 #: base of all complaints about arguments and options; typer exports only this child of it, under all its versions
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -92,8 +93,7 @@ def _beyond(error: Exception) -> str:
 
 
 def _complain(text: str) -> int:
-    line = " ".join(text.split())  # one line, and nothing in it that a terminal would act on
-    typer.echo(f"odesys: {''.join(c if c.isprintable() else '?' for c in line)}", err=True)
+    typer.echo(f"odesys: {shown(' '.join(text.split()))}", err=True)  # one line
     return 2
 
 

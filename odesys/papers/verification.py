@@ -12,7 +12,7 @@ import typer
 from .. import files
 from ..proofs.checking import WITHOUT_COQ, coq_version
 from ..sentences import say_answer, say_parts, say_witness
-from ..terminal import Progress, print_files, print_table, progress_bar, say
+from ..terminal import Progress, print_files, print_table, progress_bar, say, shown
 from ..tex.documents import tex_templates
 from ..verdicts import ANSWERS, FAILS, HOLDS, UNDECIDED, UNTESTED, Evidence
 from .claims import CheckError, Claim, ClaimBook, Outcome
@@ -129,7 +129,7 @@ def _verified(papers: Mapping[str, Paper], chosen: Mapping[str, Sequence[Claim]]
                 seen = check_proofs(outcomes, proofs or [], folder, request.check, request.workers, progress, own)
             outcomes = seen.outcomes
             print_files(seen.paths)
-            typer.echo("\n".join(proof_lines(outcomes, seen.derivations)))
+            typer.echo(shown("\n".join(proof_lines(outcomes, seen.derivations))))
             more.setdefault("derivations", []).extend(
                 {"paper": paper.name, **asdict(each)} for each in seen.derivations
             )
@@ -138,11 +138,11 @@ def _verified(papers: Mapping[str, Paper], chosen: Mapping[str, Sequence[Claim]]
         done += outcomes
         if "mutations" in found:
             more["mutations"][paper.name] = found["mutations"]
-            typer.echo("\n".join(mutation_lines(found["mutations"])))
+            typer.echo(shown("\n".join(mutation_lines(found["mutations"]))))
         if "redraw" in found:
             more["draws"] = more.get("draws", 0) + found["redraw"]["draws"]
             more["flips"] = [*more.get("flips", []), *found["redraw"]["flips"]]
-            typer.echo("\n".join(redraw_lines(found["redraw"])))
+            typer.echo(shown("\n".join(redraw_lines(found["redraw"]))))
             if book.rule and not request.ids and not few_open(outcomes):
                 decided = False
                 typer.echo("a tenth of the paper's claims or more is untested or undecided: the book is not done")

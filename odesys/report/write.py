@@ -15,7 +15,7 @@ from .. import files
 from ..errors import OdesysError
 from ..locks import hold, waiting
 from ..papers.paper import Paper
-from ..terminal import print_files, print_table, progress_bar
+from ..terminal import print_files, print_table, progress_bar, shown
 from . import html, tex, values
 from .claim_entry import claim_entries
 from .content import Content, Request, gather, told
@@ -138,6 +138,6 @@ def _show(content: Content) -> None:
     counts = content.counts()
     print_table(f"{content.paper.name}: {content.paper.reference}", counts, [counts.values()])
     for part, text in content.problems.items():
-        typer.echo(f"the part {part} could not be computed: {text}")
+        typer.echo(shown(f"the part {part} could not be computed: {text}"))
     for outcome in content.unexpected():
-        typer.echo(f"{outcome.claim.id} {outcome.verdict.as_stated}, the book expects {outcome.claim.expect}")
+        typer.echo(shown(f"{outcome.claim.id} {outcome.verdict.as_stated}, the book expects {outcome.claim.expect}"))

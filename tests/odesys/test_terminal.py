@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odesys.terminal import paced, print_files, print_table, progress_bar, say, silent
+from odesys.terminal import paced, print_files, print_table, progress_bar, say, shown, silent
 
 
 class Terminal(io.StringIO):
@@ -21,6 +21,24 @@ def test_tables_have_six_digits_dashes_and_no_markup(capsys: pytest.CaptureFixtu
     print_table("[bold]runs", ["t", "loss"], [[1 / 3, None], [2, "[x]"]])
     lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert lines[0] == ["[bold]runs"] and ["0.333333", "-"] in lines and ["2", "[x]"] in lines
+
+
+def test_nothing_that_a_terminal_acts_on_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Titles and names of files are somebody's: sequences that move the cursor, or turn the direction, stay texts."""
+    for acting in ("\x1b[2J", "\x9b2J", "\x07", "\r", "\x7f", "\u202e", "\ud800"):
+        hostile = f"a{acting}b"
+        say(f"\n{hostile}", mark="holds", style="bold")
+        print_table(hostile, [hostile], [[hostile]])
+        print_files([Path(hostile)])
+        monkeypatch.setattr("sys.stderr", screen := Terminal())
+        with progress_bar(hostile) as progress:
+            progress(hostile, 0.5)
+        printed = capsys.readouterr().out
+        assert acting not in printed and printed.count(shown(hostile)) == 5
+        assert shown(hostile) in screen.getvalue() and "\x1b[2J" not in screen.getvalue().replace("\x1b[2K", "")
+    assert shown("é\tξ ≤ 1\n∂") == "é\tξ ≤ 1\n∂"
 
 
 def test_files_are_named_one_per_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,7 @@ REASONS = (
     ),
     (
         "start",
-        "Rem.2 Rem.2-noise Rem.2-scale Eq.11 Eq.28-29 Eq.47-48 Prop.2-pruning Beyond.condition",
+        "Rem.2 Rem.2-noise Rem.2-scale Rem.3 Eq.11 Eq.28-29 Eq.47-48 Prop.2-pruning Beyond.condition",
         OTHER_START,
     ),
     (
