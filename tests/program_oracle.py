@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from odesys import to_sympy
+from odesys import blocks, to_sympy
 from odesys.model.paths import Path
 from odesys.program.expressions import Expr, tokens
-from odesys.program.spaces import Tokens
+from odesys.program.spaces import Space, Tokens, Words
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -215,3 +215,27 @@ def path_rates(paths: Any, weights: Arrays, frames: Arrays, rates: Arrays) -> li
                 total += product(path, weights, frames, {place: rates[letter.map]})
         out.append(total)
     return out
+
+
+def network(program: Any, seed: int, width: int = 4) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Random dense weights of a program's maps, and frames: pinned vectors as columns, with their inner products."""
+    rng, pins, frames, weights = np.random.default_rng(seed), program.naming.pins, {}, {}
+    for name, pin in pins.items():
+        if isinstance(pin.side, Words):
+            values, vectors = np.linalg.eigh(pin.side.pinned.gram_floats())
+            turned = np.linalg.qr(rng.normal(size=vectors.shape))[0]
+            frames[name] = turned @ (np.sqrt(np.maximum(values, 0))[:, None] * vectors.T)
+    for name, expr in program.naming.letters.items():
+        sizes = [
+            len(side.pinned.words) if isinstance(side, Words) else width if isinstance(side, Space) else side.size
+            for side in (expr.rows, expr.columns)
+        ]
+        weights[name] = rng.normal(size=sizes) / 2
+    return weights, frames
+
+
+def read_values(program: Any, weights: Arrays, frames: Arrays, parameters: Mapping[str, float]) -> dict[str, Any]:
+    """What the blocks of a program are worth where its path scalars are those of dense weights."""
+    leaves = {str(path): product(path, weights, frames) for path in program.tables}
+    found = blocks.evaluate(list(program.observables.values()), leaves, parameters)
+    return dict(zip(program.observables, (float(np.asarray(value).item()) for value in found), strict=True))

@@ -293,7 +293,7 @@ class Trajectory:
     @property
     def start_time(self) -> float:
         """Time at which the run starts."""
-        return float(self.solution.ts[0] if self.solution is not None else min(self.end_time, *self.times))
+        return float(self.solution.ts[0] if self.solution is not None else min([self.end_time, *self.times]))
 
     # ---- the names of scipy.integrate.solve_ivp ----------------------------------------------------------------------
 

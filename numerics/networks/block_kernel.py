@@ -196,6 +196,8 @@ class BlockKernel:
             numbers: list[np.ndarray] = args  # type: ignore[assignment]
             with np.errstate(all="ignore"):
                 return np.asarray(blocks.evaluate_op(block, numbers, {}, self.parameters, None), dtype=float)
+        if op == "log_sum_exp" and len(args) > 1:  # an entry stands for so many equal ones
+            args = [self._sum([args[0], self._logarithm(args[1])], block.args[0].shape)]
         if op == "add":
             return self._sum(args, shape)
         if op == "multiply":
@@ -209,6 +211,13 @@ class BlockKernel:
             return self._matmul(slots[0], slots[1], shape)
         assert isinstance(slots[0], Slot)
         return self._unary(block, slots[0])
+
+    def _logarithm(self, counts: Value) -> Value:
+        if isinstance(counts, np.ndarray):
+            with np.errstate(all="ignore"):
+                return np.log(counts)
+        slot = self._written(counts)
+        return self._row(("log", slot.number), np.log, [slot], slot.shape)
 
     def _varied(self, block: Block) -> Slot:
         """A table with parameters that differ along the first axis; equal entries are computed once."""
@@ -476,7 +485,7 @@ def _function(function: Node, parameters: Mapping[str, float]) -> Work:
 
     def work(x: np.ndarray) -> np.ndarray:
         value: np.ndarray = program({**rest, "z": x})[0]
-        if np.shape(value) != x.shape:  # the function is constant
+        if getattr(value, "shape", ()) != x.shape:  # the function is constant
             value = np.broadcast_to(np.asarray(value, dtype=float), x.shape)
         return value
 

@@ -305,6 +305,11 @@ class _Move:
 
 def _moves(network: ProgramNetwork, step: float) -> list[_Move]:
     rule = network.flow.rule
+    if rule.turn is not None:
+        raise ModelError(
+            f"{rule.turn.name} turns the forces before they move weights, which no network does; run the closed system "
+            f"from network.paths(), by {'iterate' if rule.step else 'integrate'}"
+        )
     parameters = {**network.parameters, STEP_SIZE: step}
     out = []
     for name, motion in rule.motions.items():

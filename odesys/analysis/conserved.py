@@ -117,7 +117,7 @@ def _jump(system: System, node: Node, surface: Node, positive: Collection[str], 
     onto = None  # the surface, solved for a state
     for name in system.names:
         (slope,) = graph.gradient(surface, [graph.sym(name)])
-        if slope.op == "num":
+        if slope.op == "num" and slope is not graph.ZERO:
             rest = graph.substitute([surface], {graph.sym(name): graph.ZERO})[0]
             onto = {graph.sym(name): graph.multiply(rest, graph.num(-1), graph.power(slope, Fraction(-1)))}
             break

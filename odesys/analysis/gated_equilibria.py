@@ -196,7 +196,7 @@ def _distinct_families(families: tuple[Continuum, ...]) -> tuple[Continuum, ...]
 
 def _lies_in(e: Equilibrium, family: Continuum, system: System) -> bool:
     """Whether a point on a switching surface belongs to a continuum beside it."""
-    if e.algebraic is None:
+    if e.evidence != "proof":  # its coordinates are floats
         return False
     at = {sp.Symbol(name, real=True): value for name, value in e.point.items()}
     gaps = [sp.sympify(family.point[name]).xreplace(at) - e.point[name] for name in system.names]

@@ -74,7 +74,8 @@ def rational_below(value: Any, digits: int = 12) -> Fraction:
         if exact.denominator < 10**digits:
             return exact
     else:
-        exact = Fraction(str(value.evalf(2 * digits))) * (1 - Fraction(1, 10 ** (2 * digits - 2)))
+        near = Fraction(str(value.evalf(2 * digits)))
+        exact = near - abs(near) / 10 ** (2 * digits - 2)
     scale = Fraction(10) ** (digits - 1 - math.floor(math.log10(abs(exact)))) if exact else Fraction(1)
     return Fraction(math.floor(exact * scale)) / scale
 
@@ -183,8 +184,8 @@ class Objective:
             candidates = [middle + sum((s * d for s, d in zip(slopes, away, strict=True)), flint.arb(0))]
             if curves:
                 second = middle + sum((s * d for s, d in zip(tilts, away, strict=True)), flint.arb(0))
-                for (j, k), curve in curves.items():
-                    second += curve * (away[j] ** 2 / 2 if j == k else away[j] * away[k])
+                for (j, k), curve in curves.items():  # as a product, for a power of a ball around zero is no number
+                    second += curve * away[j] * away[k] / (2 if j == k else 1)
                 candidates.append(second)
         if any(high > low for low, high in pinned.values()):
             candidates += _over([self.outer], pinned | thin)

@@ -48,7 +48,7 @@ from ..expr.letters import plain_name
 from ..expr.system import TIME, System, state_vector
 from ..files import write_text
 from ..verdicts import Evidence, Verdict, certified, refuted, undecided
-from .frames import Frame, Variation, turned
+from .frames import ORDER, Frame, Variation, turned
 from .validated_step import domain_guards, horner, outside_domain, picard, polynomial_range, spread, widen
 
 FORMAT, VERSION = "odesys-enclosure", 1
@@ -430,7 +430,7 @@ def enclose(
         raise ParameterError(f"{loose[0]} is a ball; frames need exact parameters: make it a state that does not move")
     steps: list[EnclosedStep] = []
     guards = domain_guards(system.nodes)
-    with ball_context(precision, order + 1):
+    with ball_context(precision, max(order, ORDER) + 1):  # frames have a series of their own
         fixed = {name: as_ball(value) for name, value in given.items()}
         middle = {name: flint.arb(value.mid()) if name in loose else value for name, value in fixed.items()}
         tight = [as_ball(value) for value in begin.values()]

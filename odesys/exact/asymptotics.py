@@ -1,7 +1,8 @@
 r"""Leading order of expressions as one of their symbols grows: exact, and refused where it can not be read off.
 
 Every node is written as :math:`c\,K^p (1 + o(1))` with an exponent p and an expression c that is free of K. Sums keep
-their largest power, products add powers; where leading terms cancel the order is not known, and that is said.
+their largest power, products add powers; where leading terms cancel the order is not known, and that is said. An odd
+function of what decays is as large as its argument times the slope at zero.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from fractions import Fraction
 from ..errors import EquationError
 from ..expr import graph
 from ..expr.graph import ONE, ZERO, Node
+from .zero import zero_test
 
 Order = tuple[Fraction, Node]  # exponent, and coefficient free of the symbol
 _ZERO_ORDER = Fraction(0)
@@ -84,12 +86,16 @@ def _order(node: Node, memo: dict[Node, Order], name: str) -> Order:
         if not terms:
             return _ZERO_ORDER, ZERO
         top = max(exponent for exponent, *_ in terms)
-        lead = graph.combine((c, coefficient) for exponent, c, coefficient in terms if exponent == top)
-        if lead is ZERO:
+        largest = [(c, coefficient) for exponent, c, coefficient in terms if exponent == top]
+        lead = graph.combine(largest)
+        if len(largest) > 1 and zero_test(lead).answer == "zero":
             raise EquationError(f"the leading terms in {name} cancel, so the order is not known", expression=node)
         return top, lead
     if node.op == "mul":
-        if any(memo[base][1] is ZERO for base, _ in node.args):
+        gone = [e for base, e in node.args if memo[base][1] is ZERO]
+        if any(e < 0 for e in gone):
+            raise EquationError(f"a divisor vanishes as {name} grows", expression=node)
+        if gone:
             return _ZERO_ORDER, ZERO
         exponent = sum((memo[base][0] * e for base, e in node.args), _ZERO_ORDER)
         return exponent, graph.multiply(*(graph.power(memo[base][1], e) for base, e in node.args))
@@ -99,4 +105,9 @@ def _order(node: Node, memo: dict[Node, Order], name: str) -> Order:
     argument = inner if exponent == 0 else ZERO
     if node.op == "step" and argument is ZERO:
         raise EquationError(f"a gate closes on its surface as {name} grows, so it has no limit", expression=node)
-    return _ZERO_ORDER, graph.call(node.op, argument)
+    if argument is ZERO and graph.FUNCTIONS[node.op].odd:
+        return exponent, graph.multiply(inner, graph.derivative(node.op, ZERO, ZERO))
+    value = graph.call(node.op, argument)
+    if node.op != "step" and zero_test(value).answer == "zero":
+        raise EquationError(f"{node.op} vanishes as {name} grows, so its order is not known", expression=node)
+    return _ZERO_ORDER, value

@@ -87,7 +87,8 @@ class Draw:
         raise OdesysError(f"no point inside the hypotheses was found for {what} in {TRIES} tries; widen its ranges")
 
     def along(self, name: str, low: float, high: float, count: int, **held: Any) -> list[dict[str, Any]]:
-        """Points along one parameter, evenly in its logarithm; a new draw moves them by less than half a spacing.
+        """Points along one parameter, evenly in its logarithm; a new draw moves them by less than three quarters
+        of a spacing.
 
         A new draw stays inside the range and keeps its whole decades, up to the two that an exponent is judged over.
 

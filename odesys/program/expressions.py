@@ -276,10 +276,10 @@ def write(expr: Expr, inside: int = 0, depth: int = 0) -> str:
         return f"{parts[0]}.T"
     if expr.op == "columns":
         item = expr.data[1]
-        shown = (
-            ":".join("" if v is None else str(v) for v in (item.start, item.stop)) if isinstance(item, slice) else item
-        )
-        return f"{parts[0]}[{shown}]"
+        if isinstance(item, slice):
+            ends = (item.start, item.stop, *(() if item.step is None else (item.step,)))
+            item = ":".join("" if v is None else str(v) for v in ends)
+        return f"{parts[0]}[{item}]"
     if expr.op == "sum":
         return parts[0] if expr.args[0].op == "sum" else f"{parts[0]}.sum()"
     if expr.op == "count":

@@ -184,8 +184,11 @@ class _Model:
                 found[name] = read_number(text)
             except ValueError:
                 copies[name] = self.name(place[0], text)  # the value of another variable
-        for name, other in copies.items():
-            if other not in found:
+        while copies:
+            ready = [name for name, other in copies.items() if other in found]
+            if not ready:
+                name, other = next(iter(copies.items()))
                 raise EquationError(f"the initial value of {name} is that of {other}, which has none")
-            found[name] = found[other]
+            for name in ready:
+                found[name] = found[copies.pop(name)]
         return found

@@ -157,26 +157,32 @@ class _Writer:
         base, (places, item) = expr.args[0], expr.data
         if base.op == "columns" and isinstance(expr.columns, Tokens):
             base = base.args[0]
+        size = None if isinstance(expr.columns, Tokens) else _size(base.columns)
         if isinstance(expr.columns, Tokens):
             places = expr.columns.positions
         stem = self.text(base)
         if base.op not in ("tokens", "positions", "words", "map") and base not in self.names:
-            return _Text(rf"\big({stem.tex}\big){self._place(places, item)}" + r"^\top" * turned)
-        return self._chosen(stem.tex, places, item, turned)
+            return _Text(rf"\big({stem.tex}\big){self._place(places, item, size)}" + r"^\top" * turned)
+        return self._chosen(stem.tex, places, item, turned, size)
 
-    def _chosen(self, stem: str, places: tuple[int, ...], item: Any, turned: bool) -> _Text:
+    def _chosen(self, stem: str, places: tuple[int, ...], item: Any, turned: bool, size: int | None = None) -> _Text:
         """Columns of a matrix with a letter: a single one has the small letter."""
-        index = self._place(places, item)
+        index = self._place(places, item, size)
         if len(places) == 1 and index and not isinstance(item, slice) and re.fullmatch(r"[A-Z]", stem):
             stem = stem.lower()
         elif index and "_" in stem:
             stem = f"{{{stem}}}"
         return _Text(stem + index + r"^\top" * turned)
 
-    def _place(self, places: tuple[int, ...], item: Any) -> str:
+    def _place(self, places: tuple[int, ...], item: Any, size: int | None) -> str:
+        """Columns of tokens, whose last is L; of `size` columns that are listed, by their numbers."""
         last = self.length - 1
-        if places == tuple(range(self.length)) and not isinstance(item, int):
+        if places == tuple(range(self.length if size is None else size)) and not isinstance(item, int):
             return ""
+        if size is not None and places != tuple(range(places[0], places[0] + max(len(places), 2))):
+            return "_{" + ",".join(str(p + 1) for p in places) + "}"
+        if size is not None:
+            return f"_{{{places[0] + 1}:{places[-1] + 1}}}"
         if len(places) == 1 and not isinstance(item, slice):
             from_end = (isinstance(item, int) and item < 0) or (item is None and places[0] == last)
             return f"_{{{_from_end(last - places[0])}}}" if from_end else f"_{{{places[0] + 1}}}"
@@ -265,6 +271,9 @@ class _Writer:
             return _Text(lead + space + right.inside(PRODUCT), SUM if lead.startswith("-") else PRODUCT)
         if _shape(factor) == _shape(matrix):
             return _Text(rf"{right.inside(FACTOR)} \odot {left.inside(FACTOR)}", SUM)
+        if 1 in _shape(factor) and 1 in _shape(matrix):
+            column, row = (left, right) if _size(factor.columns) == 1 else (right, left)
+            return _Text(" ".join(a.inside(PRODUCT) for a in ((row, column) if turned else (column, row))), PRODUCT)
         if None not in _shape(matrix) and (1 in _shape(matrix)) and 1 not in _shape(factor):
             factor, matrix, left, right = matrix, factor, right, left
         per_column = _size(factor.rows) == 1
@@ -305,9 +314,10 @@ class _Writer:
             return _Text(rf"\sqrt{{{inner.tex}}}")
         base = inner.inside(FACTOR)
         base = rf"\big({base}\big)" if not base.endswith(r"\big)") and "^" in base else base
-        return _Text(
-            rf"{base}^{{{power}}}" if scalar else rf"{base}^{{\odot {power}}}{mark}", FACTOR if scalar else PRODUCT
-        )
+        if scalar:
+            return _Text(rf"{base}^{{{power}}}", FACTOR)
+        entries = rf"{base}^{{\odot {power}}}"
+        return _Text(rf"\big({entries}\big){mark}" if mark else entries, PRODUCT)  # TeX knows no two superscripts
 
     def _softmax(self, expr: Expr, turned: bool) -> _Text:
         mark = "" if expr.data is None else rf"_{{\mathrm{{{self._mask(expr)}}}}}"

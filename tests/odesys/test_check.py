@@ -55,3 +55,29 @@ def test_only_the_names_of_odesys_are_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=TOOLS.parent, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == "['odesys', 'odesys.check']"
+
+
+def test_the_worst_answer_of_several_files_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By checkers that end as their file says; what they print is told with the name of the file."""
+    (tmp_path / "checker.py").write_text(
+        "import json, sys\ncode = json.load(open(sys.argv[1]))['code']\n"
+        "print('checked' if code == 0 else '')\nprint('w' * 600, 'end', file=sys.stderr)\nsys.exit(code)\n"
+    )
+    monkeypatch.setattr(check, "checker_folder", lambda: tmp_path)
+    monkeypatch.setattr(check, "CHECKERS", {"toy": "checker.py"})
+    files = []
+    for code in (0, 1, 2):
+        files.append(str(tmp_path / f"{code}.json"))
+        Path(files[-1]).write_text(json.dumps({"format": "toy", "code": code}))
+    assert [check.check(file) for file in files] == [0, 1, 2]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{files[0]}: checked" and lines[1] == f"{files[1]}: {'w' * 496} end"
+    assert check.main(files[:2][::-1]) == 1 and check.main(files[:1]) == 0 and check.main(files) == 2
+    Path(files[0]).write_text('{"format": "unknown"}')
+    assert check.main(files[:1]) == 2 and "REJECTED, not a certificate: KeyError" in capsys.readouterr().out
+
+
+def test_where_the_checkers_are() -> None:
+    assert check.checker_folder() == TOOLS and check.checker_folder().is_dir()

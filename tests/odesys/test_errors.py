@@ -32,3 +32,9 @@ def test_a_word_without_end_is_shown_by_its_ends() -> None:
     assert len(said) < 100 and said.startswith("999") and said.endswith("9 = nan is not a number")
     path = "/".join(["folder"] * 30)
     assert path in str(OdesysError(f"there is no {path}"))
+
+
+def test_words_are_whole_up_to_a_length_and_then_their_ends_stay() -> None:
+    limit, word = errors.LONG_WORD, "".join(chr(97 + k % 26) for k in range(errors.LONG_WORD + 1))
+    assert str(OdesysError(f"{word[:limit]} is no name")) == f"{word[:limit]} is no name"
+    assert str(OdesysError(f"it is {word} here")) == f"it is {word[:30]}...{word[-30:]} here"

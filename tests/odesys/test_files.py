@@ -19,8 +19,20 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from odesys import files
+from odesys import files, locks
 from odesys.errors import OutputError
+
+
+@pytest.fixture(autouse=True)
+def devices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root could put a file in the place of a device of this machine; a mistake here is seen before that is done."""
+    replace = os.replace
+
+    def checked(source: str | Path, target: str | Path) -> None:
+        assert not Path(os.path.realpath(target)).is_relative_to("/dev"), f"{target} would be replaced by a file"
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", checked)
 
 
 def everything(folder: Path) -> list[str]:
@@ -263,3 +275,105 @@ def test_what_a_killed_command_left_beside_a_file_is_removed(tmp_path: Path) -> 
     young.touch()
     files.prepare_file(tmp_path / "result.json")
     assert [each.name for each in tmp_path.iterdir()] == [young.name]
+
+
+def test_a_new_folder_comes_with_all_its_files_or_not_at_all(tmp_path: Path) -> None:
+    with files.new_folder(tmp_path / "made") as stage:
+        (stage.folder / "sub").mkdir()
+        (stage.folder / "sub" / "b.txt").write_text("b")
+        (stage.folder / "a.txt").write_text("a")
+        assert not (tmp_path / "made").exists() and stage.files == []
+    assert stage.files == [tmp_path / "made" / "a.txt", tmp_path / "made" / "sub" / "b.txt"]
+    assert everything(tmp_path) == ["made", "made/a.txt", "made/sub", "made/sub/b.txt"]
+    with pytest.raises(OutputError, match="can not be written"), files.new_folder(tmp_path / "made") as stage:
+        (stage.folder / "c.txt").write_text("c")
+    with pytest.raises(KeyboardInterrupt), files.new_folder(tmp_path / "other") as stage:
+        (stage.folder / "c.txt").write_text("c")
+        raise KeyboardInterrupt
+    assert everything(tmp_path) == ["made", "made/a.txt", "made/sub", "made/sub/b.txt"] and stage.files == []
+
+
+@pytest.mark.parametrize(
+    "begin", [lambda p: files.new_folder(p / "x").__enter__(), lambda p: files.prepare_file(p / "x")]
+)
+def test_leftovers_are_removed_beside_what_is_written_and_not_below(tmp_path: Path, begin) -> None:
+    (tmp_path / "sub").mkdir()
+    name = f".odesys-{'3' * 32}.part"
+    for left in (tmp_path / name, tmp_path / "sub" / name):
+        left.touch()
+        os.utime(left, (1e9, 1e9))
+    begin(tmp_path)
+    assert not (tmp_path / name).exists() and (tmp_path / "sub" / name).exists()
+
+
+def test_an_open_file_is_written_to_and_never_replaced(tmp_path: Path) -> None:
+    """What a shell hands over as /dev/fd/N, or as its standard output: a file or a pipe."""
+    with open(tmp_path / "log", "wb") as file:
+        before = os.stat(tmp_path / "log").st_ino
+        place = Path(f"/dev/fd/{file.fileno()}")
+        assert files.prepare_file(place) == place == files.write_text(place, "told")
+        assert os.stat(tmp_path / "log").st_ino == before and (tmp_path / "log").read_text() == "told\n"
+    read, write = os.pipe()
+    try:
+        files.write_text(f"/dev/fd/{write}", "through")
+        assert os.read(read, 100) == b"through\n"
+        with pytest.raises(OutputError) as caught:
+            files.write_text("/dev/fd/987654", "x")
+        assert str(caught.value).startswith("/dev/fd/987654 can not be written")
+    finally:
+        os.close(read), os.close(write)
+    for stream in ("/dev/stdout", "/dev/stderr"):
+        assert files._is_stream(Path(stream)) and files.prepare_file(stream) == Path(stream)
+    assert not any(map(files._is_stream, (tmp_path, tmp_path / "log", tmp_path / "new", Path("/dev"))))
+    assert everything(tmp_path) == ["log"]
+
+
+def test_rights_that_are_named_are_given(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    for mode in (0o600, 0o640):
+        files.write_text(plain, "x", mode)
+        assert stat.S_IMODE(plain.stat().st_mode) == mode
+    assert stat.S_IMODE(files.write_json(tmp_path / "j", {}, 0o600).stat().st_mode) == 0o600
+
+
+def test_the_places_of_results_are_tried_and_a_folder_is_held(tmp_path: Path) -> None:
+    out, result = tmp_path / "made" / "out", tmp_path / "other" / "result.json"
+    files.prepare(None, result)
+    files.prepare(None, None)
+    assert everything(tmp_path) == ["other"]
+    files.prepare(tmp_path / "single" / "file.csv", result)
+    assert everything(tmp_path) == ["other", "single"]
+    (tmp_path / "other" / "result.json").mkdir()
+    for wrong in ((None, result), (tmp_path / "x", result), (result, None)):
+        with pytest.raises(OutputError, match=r"result.json is a folder"):
+            files.prepare(*wrong)
+    with locks.holding():
+        files.prepare(out, None, iter(["table.csv"]))
+        with pytest.raises(OutputError, match="another command is writing to"), locks.holding():
+            files.prepare(out, None, ())
+    (out / "table.csv").mkdir()
+    with pytest.raises(OutputError, match=r"table.csv is a folder"):
+        files.prepare(out, tmp_path / "result.json", iter(["table.csv"]))
+    files.prepare(out, None, ["other.csv"])
+
+
+def test_json_says_where_what_is_no_number_stood_only_in_a_mapping() -> None:
+    assert json.loads(files.json_text([math.nan, 1])) == [None, 1] and json.loads(files.json_text(math.inf)) is None
+    nested = {"a": {"b": [1, {"c": -math.inf}]}}
+    assert json.loads(files.json_text(nested))["not_finite"] == {"a.b.1.c": "-inf"}
+    with pytest.raises(TypeError, match="the result is a object"):
+        files.json_text(object())
+    assert files.json_text({"b": 1, "a": "é"}) == '{\n  "a": "é",\n  "b": 1\n}\n'
+
+
+def test_a_text_ends_with_one_newline_and_a_limit_is_said_in_megabytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("x", "x\n", "", "\n"):
+        assert files.write_text(tmp_path / "x", text).read_text() == (text.rstrip("\n") + "\n")
+    monkeypatch.setattr(files, "LARGEST_TEXT", 2**21)
+    (tmp_path / "x").write_bytes(b"x" * (2**21 + 1))
+    with pytest.raises(OSError, match="it has more than 2 MB"):
+        files.read_text(tmp_path / "x")
+    with pytest.raises(ValueError, match="columns differ in length: a 1, b 2"):
+        files.write_csv(tmp_path / "y", {"a": [1.0], "b": [1.0, 2.0]})

@@ -62,3 +62,34 @@ def test_errors_inside_a_function_are_not_touched() -> None:
 
     with pytest.raises(TypeError, match="inside"):
         own(1)
+
+
+def test_sentences_as_they_are_read() -> None:
+    """What is nearest, what has the keyword, what is missing, what is too much; `self` and `flow` are not told."""
+
+    @keywords_said("go")
+    def go(self: object, model: int, data: int = 0, *, train: str = "", width: int = 1) -> tuple[object, ...]:
+        return model, data, train, width
+
+    @keywords_said("stay")
+    def stay(flow: object, way: int = 1) -> int:
+        return way
+
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: go(0, 1, trian="w"), "go takes no trian=; did you mean train=? It takes model, data, train, width"),
+        (lambda: go(0, 1, xyz=1), "go takes no xyz=. It takes model, data, train, width"),
+        (lambda: go(0, 1, train="", xyz=1), "go takes no xyz=. It takes model, data, train, width"),
+        (
+            lambda: go(0, 1, weight_decay=1),
+            "go takes no weight_decay=; weight decay is decay=. It takes model, data, train, width",
+        ),
+        (lambda: go(0, 1, 2, 3), "go(model, data) has too many arguments; the others go by name: train=, width="),
+        (lambda: go(0), "go(model, data): missing a required argument: 'model'"),
+        (lambda: stay(0, 1, 2), "stay(flow, way) has too many arguments"),
+        (lambda: stay(0, wya=1), "stay takes no wya=; did you mean way=? It takes way"),
+    ]
+    for call, sentence in calls:
+        with pytest.raises(ModelError) as caught:
+            call()
+        assert str(caught.value) == sentence
+    assert go(0, 1, 2, train="w") == (1, 2, "w", 1) and stay(0, way=3) == 3 and go.__name__ == "go"

@@ -48,3 +48,34 @@ def test_the_limit_is_what_is_free(tmp_path: Path) -> None:
         line = [sys.executable, "-c", f"{code}bytes({size})"]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         assert done.returncode == code_of_exit and done.stderr.endswith("MemoryError\n" if code_of_exit else "")
+
+
+def test_of_several_limits_the_least_counts_and_none_below_one_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = [tmp_path / name for name in ("first", "second", "none")]
+    monkeypatch.setattr(memory, "_GROUPS", tuple(map(str, limits)))
+    limits[0].write_text("4096\n")
+    limits[1].write_text("3\n")
+    assert memory.usable_memory() == 3
+    limits[1].write_text("0\n")
+    assert memory.usable_memory() == 4096
+    monkeypatch.setattr(memory, "_GROUPS", ())
+    monkeypatch.setattr(memory.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 10}.__getitem__)
+    assert memory.usable_memory() == 40960
+    monkeypatch.delattr(memory.os, "sysconf")
+    assert memory.usable_memory() == 8 * 2**30  # where nothing is known
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where such a limit counts")
+def test_a_lower_limit_stays_and_a_higher_one_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    asked: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append((kind, limits)))
+    for soft, wanted in ((resource.RLIM_INFINITY, [1000]), (1001, [1000]), (1000, []), (999, [])):
+        asked.clear()
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, soft=soft: (soft, 7))
+        memory.limit_memory()
+        assert asked == [(resource.RLIMIT_DATA, (each, 7)) for each in wanted]

@@ -38,3 +38,33 @@ def test_ours_are_found() -> None:
     before = list(sys.path)
     neighbours.find_neighbours()
     assert sys.path == before
+
+
+def test_a_folder_that_is_found_first_goes_behind_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neither package is loaded yet; one that was loaded from elsewhere can not be put right any more."""
+    for name in neighbours.MARKS:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    neighbours.find_neighbours()
+    assert sys.path[:2] == [str(ROOT), str(tmp_path)]
+    neighbours.find_neighbours()
+    assert sys.path[:2] == [str(ROOT), str(tmp_path)]
+    for name in neighbours.MARKS:
+        assert [Path(place) for place in neighbours._places(name)][:1] == [ROOT / name]
+    assert neighbours._places("no_package_of_this_name") == []
+
+
+def test_a_package_that_can_not_be_put_right_is_named_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = list(sys.path)
+    for places, said in (([str(tmp_path / "derivations")], str(tmp_path / "derivations")), ([], "nowhere")):
+        other = type(sys)("derivations")
+        other.__path__ = places
+        monkeypatch.setitem(sys.modules, "derivations", other)
+        with pytest.raises(OdesysError) as refused:
+            neighbours.find_neighbours()
+        told = f"its own package derivations, which belongs beside {ROOT / 'odesys'}, and Python finds {said}: another"
+        assert told in str(refused.value) and sys.path == before

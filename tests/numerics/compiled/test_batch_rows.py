@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from numerics.compiled.batch_rows import batch_rows, single_row
 from numerics.flows.integrate import default_atol
@@ -69,3 +70,42 @@ def test_starts_that_are_no_rows_of_numbers_are_refused(starts: object) -> None:
 def test_points_that_are_no_list_of_parameters_are_refused(points: object) -> None:
     with pytest.raises(ParameterError):
         batch_rows(System.from_strings("x' = -k*x; y' = x"), [1.0, 0.0], points, 1e-6, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_row_is_that_of_its_point_however_it_is_given(seed: int) -> None:
+    """All at once, one by one, as arrays, lists or names; by names or symbols of parameters, of any type of number."""
+    rng = np.random.default_rng(seed)
+    starts = rng.normal(size=(6, 2)) * 10.0 ** rng.integers(-9, 3, (6, 2)) * (rng.random((6, 2)) < 0.8)
+    first, second = {"a": 1.5, "b": -2.0}, {"b": 7, "a": np.float32(0.25)}
+    points = [first, first, second, first, second, dict(second)]
+    symbols = [{sp.Symbol(name): value for name, value in point.items()} for point in points]
+    for atol in (None, 0.0, 1e-7, [1e-3, 0.0]):
+        rtol = 10.0 ** rng.uniform(-13, -2)
+        sizes = [[default_atol(x, rtol)] * 2 if atol is None else np.broadcast_to(atol, 2) for x in starts]
+        values = [[float(point["a"]), float(point["b"])] for point in points]
+        wanted = np.hstack([starts, np.array(sizes), np.array(values)])
+        for given in (points, symbols):  # the second are made row by row
+            found = batch_rows(SYSTEM, starts, given, rtol, atol)
+            assert found.tolist() == wanted.tolist()
+            assert batch_rows(SYSTEM, starts[2], given, rtol, atol)[:, :2].tolist() == [starts[2].tolist()] * 6
+            for x, point, row in zip(starts, given, wanted, strict=True):
+                for start in (x, x.tolist(), {"y": x[1], "x": x[0]}):
+                    assert single_row(SYSTEM, start, point, rtol, atol) == row.tolist()
+
+
+def test_what_one_point_of_many_has_wrong_is_said() -> None:
+    for wrong in ({"a": 1.0}, {"a": 1.0, "b": 2.0, "c": 3.0}, {"a": 1.0, "c": 3.0}, {"a": 1.0, "b": np.nan}):
+        for points in ([VALUES, wrong], [wrong, VALUES], [VALUES, VALUES, wrong]):
+            with pytest.raises(ParameterError):
+                batch_rows(SYSTEM, [1.0, 2.0], points, 1e-6, None)
+    with pytest.raises(ParameterError, match="x = inf must be finite"):
+        batch_rows(SYSTEM, [[1.0, 2.0], [np.inf, 1.0]], [VALUES] * 2, 1e-6, 0.5)
+    for atol in (np.inf, -1e-9, np.nan):
+        with pytest.raises(ParameterError):
+            single_row(SYSTEM, np.array([1.0, 2.0]), {"a": 1.0, "b": 2.0}, 1e-6, atol)
+    for start in ([np.nan, 1.0], [1.0, -np.inf]):
+        with pytest.raises(ParameterError, match="must be finite"):
+            single_row(SYSTEM, np.array(start), VALUES, 1e-6, 0.5)
+    with pytest.raises(EquationError, match="have the shape"):
+        batch_rows(SYSTEM, np.zeros((2, 2, 2)), [VALUES] * 2, 1e-6, None)

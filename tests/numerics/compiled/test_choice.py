@@ -8,9 +8,20 @@ import numpy as np
 import pytest
 
 from numerics.compiled import choice
-from numerics.compiled.choice import COMPILE, LEAST_STEPS, STEP, can_be_series, series_pay, steps_left, work_of
+from numerics.compiled.choice import (
+    COMPILE,
+    LEAST_STEPS,
+    STEP,
+    can_be_series,
+    nodes_of,
+    series_pay,
+    steps_left,
+    work_of,
+)
+from numerics.compiled.taylor import order_for
 from numerics.flows.trajectory import StopWhen
 from odesys import System, integrate
+from odesys.expr import graph
 from odesys.jit import llvm
 
 WAVE = System.from_strings({"x": "y", "y": "-x"})
@@ -75,3 +86,49 @@ def test_the_more_is_computed_in_a_step_the_more_is_saved_with_it() -> None:
     system = System.from_strings({f"x{k}": f"sin(x{(k + 1) % 8})*x{k}" for k in range(8)})
     even = COMPILE * work_of(system, 1e-12) / STEP  # where steps without any operations would just pay
     assert even > LEAST_STEPS and series_pay(system, 1e-12, even, math.inf)
+
+
+def test_work_is_that_of_convolutions_of_every_node() -> None:
+    """Each order of a product is a sum of as many products."""
+    for system, rtol in ((WAVE, 1e-12), (WAVE, 1e-3), (System.from_strings({"x": "sin(x)*x - k"}, ["k"]), 1e-9)):
+        nodes = nodes_of(system)
+        assert nodes == len(graph.topological(list(system.nodes)))
+        assert work_of(system, rtol) == sum(order_for(rtol, nodes) ** 2 / 2 for _ in range(nodes))
+
+
+def test_a_series_is_for_small_smooth_systems_at_tight_tolerances(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinked = System.from_strings({"x": "y", "y": "-x*(1 + heaviside(x - 2))"})
+    assert can_be_series(WAVE, choice.MOST_RTOL) and not can_be_series(WAVE, math.nextafter(choice.MOST_RTOL, 1))
+    assert not can_be_series(kinked, 1e-13)
+    for most, fits in ((work_of(WAVE, 1e-12), True), (work_of(WAVE, 1e-12) - 0.5, False)):
+        monkeypatch.setattr(choice, "MOST_WORK", most)
+        assert can_be_series(WAVE, 1e-12) is fits
+
+
+def test_a_series_pays_from_so_many_steps_on_or_where_there_is_no_other_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It saves so much a step, and so much for each node in one."""
+    assert series_pay(WAVE, 1e-12, LEAST_STEPS, 1e9)
+    monkeypatch.setattr(choice, "LEAST_STEPS", 0)
+    pays = COMPILE * work_of(WAVE, 1e-12) / (STEP + choice.OPERATION * nodes_of(WAVE))
+    for left, allowed, found in ((1.001 * pays, 1e9, True), (0.999 * pays, 1e9, False), (0.9 * pays, 0.9 * pays, False),
+                                 (0.9 * pays, 0.8 * pays, True)):  # fmt: skip
+        assert series_pay(WAVE, 1e-12, left, allowed) is found
+
+
+@pytest.mark.parametrize(
+    ("first", "before", "now", "end", "steps"),
+    [
+        (0.0, 1.0, 2.0, 12.0, 5120),
+        (0.0, 1.0, 2.25, 12.0, 512 * 9.75 / 1.25),  # just as much longer as is steady
+        (0.0, 1.0, 2.2501, 12.0, 0),
+        (0.0, 4.0, 5.0, 12.0, 512 * 7),  # they may get shorter
+        (0.0, 1.0, 1.0, 12.0, 0),  # or stand still
+        (3.0, 4.0, 5.0, 5.0, 0),
+        (0.0, 1.0, 2.0, math.inf, 0),
+        (0.0, 1.0, 2.0, math.nan, 0),
+    ],
+)
+def test_steps_left_are_as_many_as_in_the_last_part(
+    first: float, before: float, now: float, end: float, steps: float
+) -> None:
+    assert steps_left(512, first, before, now, end) == pytest.approx(steps)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import lu_factor, lu_solve
 
 from numerics.compiled import rodas5p
 from numerics.compiled.compiled_flow import CompiledFlow
@@ -179,3 +180,168 @@ def test_stiff_runs_of_a_batch_are_those_of_integrate() -> None:
     runs = [flow.run([0.0], (0.0, 10.0), point) for point in points]
     assert [run.stiff_from is not None for run in runs] == [True, False, True]
     np.testing.assert_array_equal(found[[0, 2], 0], [runs[0].end_state[0], runs[2].end_state[0]])
+
+
+# ---- any step, against the formulas of the method --------------------------------------------------------------------
+
+
+class Case:
+    """An implicit step of length h of a field of three states and time, from a random start at a random time."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.t, self.x, self.h = float(self.rng.uniform(1.0, 2.0)), self.rng.normal(size=3), 0.3
+        self.jacobian, self.rates = self.rng.normal(size=(3, 3)), self.rng.normal(size=3)
+        self.atol, self.rtol = np.array([1e-3, 1e-4, 1e-2]), 1e-3
+        self.problem = Problem(
+            self.field, self.slopes, self.field, 3, 0, 0, NONE, NONE, NONE, NONE, NONE, self.t + 9.0, self.rtol,
+            self.atol, 1000, 10,
+        )  # fmt: skip
+        self.state, self.step = RunState(self.t, 0.0, self.x.copy(), NONE, NONE, NONE), new_step(3, 0, IMPLICIT)
+        self.step.h = self.h
+        self.slopes(self.t, self.x, NONE, NONE, self.step.J)
+        self.step.K[:3] = self.slope(self.t, self.x)
+        self.calls: list[float] = []
+        self.jacobians = 0
+
+    def slope(self, t: float, x: np.ndarray) -> np.ndarray:
+        return self.jacobian @ np.sin(x) + self.rates * t * t
+
+    def field(self, t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        self.calls.append(t)
+        out[:3] = self.slope(t, x)
+
+    def slopes(self, t: float, x: Array, p: Array, g: Array, out: Array) -> None:
+        self.jacobians = getattr(self, "jacobians", 0) + 1
+        out[:9] = (self.jacobian * np.cos(x)).ravel()
+        out[9:12] = 2.0 * t * self.rates
+
+    def stages(self) -> tuple[np.ndarray, np.ndarray]:
+        """The stages and the new state by the formulas at the top of the module."""
+        A, C = (table.reshape(8, 8) for table in (rodas5p.A, rodas5p.C))
+        W = np.eye(3) / (rodas5p.GAMMA * self.h) - self.jacobian * np.cos(self.x)
+        k = np.zeros((8, 3))
+        for s in range(8):
+            at = self.x + A[s, :s] @ k[:s]
+            right = self.slope(self.t + rodas5p.TIMES[s] * self.h, at) + C[s, :s] @ k[:s] / self.h
+            k[s] = np.linalg.solve(W, right + self.h * rodas5p.SLOPES[s] * 2.0 * self.t * self.rates)
+        return k, at + k[7]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stages_solve_the_equations_of_the_method(seed: int) -> None:
+    """Seven calls of the field, and one solution of linear equations for each stage; the last estimates the error."""
+    case = Case(seed)
+    assert rodas5p.stiff_stages(case.problem, case.state, case.step)
+    stages, new = case.stages()
+    np.testing.assert_allclose(case.step.K[3:27].reshape(8, 3), stages, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(case.step.new, new, rtol=1e-11)
+    assert case.calls == pytest.approx([case.t + c * case.h for c in rodas5p.TIMES[1:]])
+    assert (case.state.fields, case.state.visited) == (7, 7)
+    case.step.new[:] = new * case.rng.choice([0.1, 3.0], 3)
+    room = case.atol + np.maximum(np.abs(case.x), np.abs(case.step.new)) * case.rtol
+    size = np.sqrt(np.mean((stages[7] / room) ** 2))
+    assert rodas5p.stiff_error(case.problem, case.state, case.step) == pytest.approx(size, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_polynomial_of_a_step_is_that_of_its_tables(seed: int) -> None:
+    """x0 (1 - s) + s (x1 + (1 - s) (r1 + s (r2 + s r3))) in the part s of the step, each r a combination of stages."""
+    case, out = Case(seed), np.zeros(3)
+    assert rodas5p.stiff_stages(case.problem, case.state, case.step)
+    case.step.F[:] = 7.0  # of another step
+    rodas5p.stiff_table(3, case.x, case.step)
+    stages, new = case.stages()
+    r1, r2, r3 = rodas5p.H.reshape(3, 8) @ stages
+    for s in (0.0, 0.2, 0.5, 0.9, 1.0, 1.25):
+        dense_value(3, case.step.F, case.x, s, out)
+        wanted = (1 - s) * case.x + s * (new + (1 - s) * (r1 + s * (r2 + s * r3)))
+        np.testing.assert_allclose(out, wanted, rtol=1e-9, atol=1e-11)
+
+
+def test_factors_are_of_the_matrix_with_its_largest_rows_first() -> None:
+    """Rows are exchanged whole, as LAPACK does it; what is below the diagonal is at most one."""
+    for n in (1, 2, 3, 6):
+        for seed in range(5):
+            rng = np.random.default_rng(10 * n + seed)
+            given = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.8) + np.eye(n) / 8
+            W, pivots = given.ravel().copy(), np.full(n, 9.0)
+            assert rodas5p.factor(n, W, pivots)
+            wanted, rows = lu_factor(given)
+            np.testing.assert_allclose(W.reshape(n, n), wanted, rtol=1e-9, atol=1e-12)
+            assert pivots.tolist() == rows.tolist()
+            b = rng.normal(size=n)
+            found = b.copy()
+            rodas5p.solve(n, W, pivots, found)
+            np.testing.assert_allclose(found, lu_solve((wanted, rows), b), rtol=1e-9, atol=1e-12)
+
+
+def test_of_rows_that_are_as_large_the_first_stays() -> None:
+    W, pivots = np.array([2.0, 1.0, 2.0, 3.0]), np.zeros(2)
+    assert rodas5p.factor(2, W, pivots)
+    assert pivots.tolist() == [0.0, 1.0] and W.tolist() == [2.0, 1.0, 1.0, 2.0]
+    for bad in (math.inf, math.nan, 0.0):
+        assert not rodas5p.factor(1, np.array([bad]), np.zeros(1))
+        assert not rodas5p.factor(2, np.array([1.0, 0.0, 0.0, bad]), np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("errors", "factors", "growth"),
+    [
+        ([0.0], [], 6.0),
+        ([1e-30], [], 6.0),
+        ([0.5], [], 0.9 * 0.5**-0.2),
+        ([1.0, 0.5], [0.9], 0.9 * 0.5**-0.2),
+        ([2.0, 0.9999], [0.9 * 2.0**-0.2], 0.9 * 0.9999**-0.2),
+        ([1e20, 3.0, 0.1], [0.2, 0.9 * 3.0**-0.2], 1.0),
+        ([None, 0.0], [0.2], 1.0),
+        ([math.inf, math.nan, 0.9], [0.2, 0.2], 0.9 * 0.9**-0.2),
+    ],
+)
+def test_a_step_is_made_shorter_until_its_error_is_within_the_tolerance(
+    errors: list[float | None], factors: list[float], growth: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the fifth root of the error and a safety of 0.9; where its matrix is singular (None), by a fifth."""
+    tried, left, case = list[float](), list(errors), Case(1)
+
+    def made(problem: Problem, state: RunState, step: Step) -> bool:
+        tried.append(step.h)
+        return left[0] is not None or left.pop(0) is not None
+
+    monkeypatch.setattr(rodas5p, "stiff_stages", made)
+    monkeypatch.setattr(rodas5p, "stiff_error", lambda problem, state, step: left.pop(0))
+    case.state.h, case.step.end, case.step.J[:], case.jacobians = 0.25, 0.5, 0.0, 0
+    case.step.new[:] = [1.0, -2.0, 3.0]
+    assert rodas5p.stiff_step(case.problem, case.state, case.step)
+    wanted = list(0.25 * np.cumprod([1.0, *factors]))
+    assert tried == pytest.approx(wanted, rel=1e-13) and not left
+    last = growth if not factors else min(1.0, growth)
+    assert case.state.h == pytest.approx(wanted[-1] * last, rel=1e-13)
+    assert (case.step.t_new, case.step.end) == (case.t + tried[-1], 1.0)
+    assert (case.jacobians, case.state.jacobians, case.state.fields, case.state.visited) == (1, 1, 1, 1)
+    assert case.step.J[:9] == pytest.approx((case.jacobian * np.cos(case.x)).ravel())
+    field_there = case.slope(case.step.t_new, case.step.new)
+    assert case.calls == [case.step.t_new] and case.step.K[36:39] == pytest.approx(field_there)
+
+
+def test_the_last_step_ends_at_the_end_and_none_is_below_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, error, case = list[float](), [0.5], Case(2)
+    monkeypatch.setattr(rodas5p, "stiff_stages", lambda problem, state, step: not tried.append(step.h))
+    monkeypatch.setattr(rodas5p, "stiff_error", lambda problem, state, step: error[0])
+    least = 10 * math.ulp(case.t)
+    for asked in (0.3, 0.1, 7.0):
+        case.state.h, case.problem.t_end = asked, case.t + 0.1
+        left = case.problem.t_end - case.t
+        assert rodas5p.stiff_step(case.problem, case.state, case.step)
+        assert tried[-1] == min(asked, left) and case.step.t_new == case.problem.t_end
+    case.state.t, case.problem.t_end = -0.16, -0.02
+    case.state.h = left = case.problem.t_end - case.state.t
+    assert -0.16 + left != -0.02  # rounding
+    assert rodas5p.stiff_step(case.problem, case.state, case.step) and case.step.t_new == -0.02
+    case.state.t, case.state.h, case.problem.t_end = case.t, 0.0, case.t + 9.0
+    assert rodas5p.stiff_step(case.problem, case.state, case.step) and tried[-1] == least
+    error[0] = math.inf
+    tried.clear()
+    case.state.h = 0.5
+    assert not rodas5p.stiff_step(case.problem, case.state, case.step)
+    assert min(tried) >= least > 0.2 * min(tried) and len(tried) > 10

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from numerics.flows.scan import LEAVING_WIDTHS, STEP_PARTS, WatchedValues
+from numerics.flows import scan
+from numerics.flows.scan import (
+    CUBIC,
+    DIP_PART,
+    DIP_RATIO,
+    HALVINGS,
+    LEAVING_WIDTHS,
+    PROBES,
+    STEP_PARTS,
+    WEIGHTS,
+    StepOutcome,
+    WatchedValues,
+    sides,
+)
 from numerics.flows.trajectory import StopWhen
 
 
@@ -222,3 +237,297 @@ def test_of_surfaces_that_are_reached_in_one_part_the_first_is_met() -> None:
 def test_nothing_is_watched_and_nothing_is_read() -> None:
     watch = WatchedValues(lambda t, x: x, np.ones(0, dtype=bool), ())
     assert watch.scan(lambda t: pytest.fail("there is nothing to read"), 0.0, 1.0).kind == ""
+
+
+def no_state(t: float) -> np.ndarray:
+    return np.array([t])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_dips_are_looked_for_where_the_parabola_of_three_readings_comes_down(seed: int) -> None:
+    """Its lowest point, between the outer two readings, is below a quarter of the middle one, or of its bend."""
+    rng = np.random.default_rng(seed)
+    looked = 0
+    for _ in range(60):
+        times = 3.0 + np.sort(rng.uniform(0, 2, 7)) + 0.2 * np.arange(7)
+        vertex, curve = rng.uniform(3, 6, 5), 10.0 ** rng.uniform(-3, 3, 5)
+        least = curve * rng.uniform(-0.1, 1, 5) * 10.0 ** rng.uniform(-2, 1, 5)
+        side = rng.choice([-1.0, 1.0], 5)
+        own = side * rng.choice([0, 1, 1, 1], 5)
+        curve[0] *= -1  # turned away from zero
+        values = side * (least + curve * (times[:, None] - vertex) ** 2)
+        watch = watching([lambda t: t] * 5, 2)
+        watch.side = own
+        found: list[tuple[float, float, int, float]] = []
+
+        def touch(state: Any, at: Any, t: float, part: float, i: int, way: float, found: list = found) -> float:
+            found.append((t, part, i, way))
+            return t + len(found)  # none is like another
+
+        watch._touch = touch  # type: ignore[method-assign]
+        lows = watch._lowest(no_state, no_state, times, values)
+        wanted = []
+        for row in range(5):
+            early, here, late = times[row : row + 3]
+            for i in range(5):
+                here_side = np.sign(values[row + 1, i])
+                lowest = here_side * side[i] * least[i] if here_side * side[i] * curve[i] > 0 else np.inf
+                bend = abs(curve[i]) * (late - early) ** 2 / 2
+                near = lowest < max(abs(values[row + 1, i]) / DIP_RATIO, DIP_PART * bend)
+                if near and early < vertex[i] < late and own[i]:
+                    wanted.append((vertex[i], (late - early) / 2, i, here_side))
+        assert [f[2:] for f in found] == [w[2:] for w in wanted] and lows.size == len(wanted)
+        for got, exact in zip(found, wanted, strict=True):
+            assert got[:2] == pytest.approx(exact[:2], rel=1e-7)
+        looked += len(wanted)
+    assert looked > 40
+
+
+def test_a_dip_that_two_triples_show_is_one() -> None:
+    for apart, count in ((0.0, 1), (0.9e-3, 1), (1.1e-3, 2)):
+        watch = watching([lambda t: (t - 0.5) ** 2, lambda t: (t - 0.5) ** 2])
+        shown: list[float] = []
+        step = apart * 0.12505  # half the distance of the outer readings
+
+        def touch(
+            state: Any, at: Any, t: float, part: float, i: int, way: float, shown: list = shown, h: float = step
+        ) -> float:
+            shown.append(t)
+            return 0.5 + h * len(shown[1:])
+
+        watch._touch = touch  # type: ignore[method-assign]
+        times = np.array([0.25 - 1e-9, 0.4999, 0.5001, 0.75 + 1e-9])
+        watch.side[:] = 1.0
+        values = np.column_stack([(times - 0.5) ** 2, times**0 + times])
+        assert watch._lowest(no_state, no_state, times, values).size == count and len(shown) == 2
+
+
+def missed(values: list[float], known: list[float], given: list[float], width: float = 0.0) -> bool:
+    watch = watching([lambda t: 1.0, lambda t: 1.0], 1)
+    watch.width[:] = width
+    columns = [np.array(column)[:, None] * np.ones(2) for column in (values, known, given)]
+    found = watch._missed(*columns)
+    assert found[0] == found[1]
+    watch.movable[:] = watch.moving[0] = False
+    assert watch._missed(*columns).tolist() == [False, found[1]]  # a surface that can not change is not looked at
+    return bool(found[0])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e7])
+def test_a_reading_is_missed_by_more_than_a_tenth_of_the_range_near_zero(scale: float) -> None:
+    def told(values: list[float], known: list[float], error: float, up: float = 0.0, width: float = 0.0) -> bool:
+        given = [k + error for k in known]
+        return missed(*([scale * (v + up) for v in row] for row in (values, known, given)), width=scale * width)  # type: ignore[arg-type]
+
+    readings, probes = [-1.0, 0.5, 2.0, 1.0], [0.3, 1.2, -0.2]  # the range is 3
+    for error in (0.29, 0.31, -0.29, -0.31):
+        assert told(readings, probes, error) == (abs(error) > 0.3)
+    assert told([1.0, 0.5, 0.2], [-1.0, 2.0], 0.31) and not told([1.0, 0.5, 0.2], [-1.0, 2.0], 0.29)
+    for up, near in ((6.9, True), (7.1, False), (-7.9, True), (-8.1, False)):  # twice the range from zero
+        assert told(readings, probes, 1.0, up) == near
+    for width, wide in ((3 / 70, True), (3 / 58, False)):  # rounding alone makes as much
+        assert told(readings, probes, 1.0, width=width) == wide
+
+
+def test_noise_in_the_last_digits_is_not_missed() -> None:
+    eps = np.finfo(float).eps
+    few, many = [0.0, eps, 0.0, eps], [0.0, 2.5 * eps, 4.1 * eps, 1.3 * eps]
+    assert not missed(few, [eps, 0.0], [3 * eps, 3 * eps]) and missed(many, [5.7 * eps, -eps], [9 * eps, 9 * eps])
+    assert missed([200 * v for v in few], [200 * eps, 0.0], [600 * eps, 600 * eps])  # these are no last digits
+    large = [1.0, 1.0 + 4e-16, 1.0 + 2e-16, -1.0]
+    assert missed(large, [0.5, 0.2], [0.9, 0.9])
+    assert not missed([1e-14, -1e-14, 3e-15, 1.0], [1.0, 1.0], [1.0, 1.0])
+
+
+def test_a_step_is_read_in_thirds_and_probes_of_parts_and_of_halves_where_it_is_quick() -> None:
+    """Only the part in which it is quick is halved; its readings lie inside of the step."""
+    watch = watching([lambda t: t])
+    watch.side[:] = 1.0
+
+    def readings(a: float, b: float) -> list[float]:
+        return [*(a + (b - a) * np.arange(1, 4) / 3), *(a + (b - a) * np.array(PROBES))]
+
+    smooth = watch._finer(lambda t: np.array([t - 2.4]), 2.0, 4.0)
+    wanted = sorted(t for k in range(4) for t in readings(2 + k / 2, 2.5 + k / 2) if t < 4)
+    assert smooth == pytest.approx(wanted, abs=1e-14)
+    kink = watch._finer(lambda t: np.array([abs(t - 2.8) - 0.01 if t < 3 else 0.19 + (t - 3)]), 2.0, 4.0)
+    outside = [t for t in kink if not 2.5 <= t <= 3]
+    assert outside == pytest.approx([t for t in wanted if not 2.5 <= t <= 3], abs=1e-14)
+    jump = watch._finer(lambda t: np.array([np.sign(t - 2.8)]), 2.0, 4.0)
+    gaps = np.diff(jump)
+    near = gaps[(jump[1:] > 2.79) & (jump[:-1] < 2.81)].min()
+    assert near < 0.5 * 2.0**-HALVINGS and np.all(gaps > 0) and jump.size > 8 * HALVINGS
+    assert jump[np.abs(jump - 2.8).argmin()] == pytest.approx(2.8, abs=1e-7)
+
+
+@pytest.mark.parametrize("speed", [3.0, 30.0, 300.0])
+def test_between_the_readings_of_a_wave_it_is_what_they_say(speed: float) -> None:
+    """However quick it is, it turns by less than a radian between neighbours; a slow one is not read finely."""
+    watch = watching([lambda t: t])
+    watch.side[:] = 1.0
+    times, values = watch._samples(no_state, lambda t: np.sin(speed * t + np.ones(1)), 5.0, 6.0)
+    assert times[0] == 5.0 and times[-1] == 6.0 and np.all(np.diff(times) > 0)
+    np.testing.assert_array_equal(values[:, 0], np.sin(speed * times + 1))
+    if speed > 10:
+        assert np.diff(times).max() * speed < 1
+    else:
+        assert times.size < 12
+
+
+def test_the_lowest_point_of_a_dip_is_found_and_noted_where_it_is_a_touch() -> None:
+    """Of an event without a direction, nearer to zero than tolerance and rounding can move it; all else is read."""
+    places, gaps = [0.4, 0.52, 0.61], [0.5e-6, 0.5e-9, 2e-3]
+    functions: Values = [lambda t: np.cosh(t - 0.3) - 1.0, lambda t: t]
+    functions += [lambda t, p=p, g=g: np.exp((t - p) ** 2) - 1 + g for p, g in zip(places, gaps, strict=True)]
+    for way, width in ((1.0, 0.0), (-1.0, 0.0), (1.0, 1e-10)):
+        watch = watching([lambda t, f=f, s=way: s * f(t) for f in functions], 2, [0, 0, 0])
+        watch.width[:] = width
+        watch.reach = lambda t, x: np.array([1e-6, 1e-9, 1e-3])
+        at = lambda t, w=watch: w.read(t, None)  # type: ignore[arg-type]  # noqa: E731
+        for i, place in [(0, 0.3), *enumerate(places, 2)]:
+            for start in (place - 0.03, place + 0.05):
+                watch.touched, watch.rooms = {}, {}
+                lowest = watch._touch(no_state, at, start, 0.25, i, way)
+                assert lowest == pytest.approx(place, abs=1e-6)
+                told = i in (2, 3)
+                assert list(watch.touched) == ([i] if told else [])
+                if told:
+                    assert watch.touched[i] == lowest
+                    assert watch.rooms == {i: pytest.approx([1e-6, 1e-9][i - 2] + LEAVING_WIDTHS * width, rel=1e-12)}
+    watch = watching(functions, 2, [0, 1, -1])
+    watch.reach = lambda t, x: np.ones(3)
+    for i, told in ((2, True), (3, False), (4, False)):
+        watch.touched = {}
+        watch._touch(no_state, lambda t: watch.read(t, None), 0.5, 0.25, i, 1.0)  # type: ignore[arg-type]
+        assert (i in watch.touched) == told
+    watch.reach = None  # then only rounding counts
+    for width, told in ((0.4e-6 / LEAVING_WIDTHS, False), (0.6e-6 / LEAVING_WIDTHS, True)):
+        watch.touched, watch.width[2] = {}, width
+        watch._touch(no_state, lambda t: watch.read(t, None), 0.41, 0.25, 2, 1.0)  # type: ignore[arg-type]
+        assert (2 in watch.touched) == told
+
+
+def test_what_has_left_zero_by_widths_gets_a_side() -> None:
+    values: Values = [lambda t: t, lambda t: -t, lambda t: t, lambda t: -t, lambda t: t]
+    for leaves in (0.99, 1.01):
+        watch = watching(values, 2)
+        watch.width[:] = 0.5 / LEAVING_WIDTHS / leaves
+        watch.own = np.array([1.0, -1.0])
+        side = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
+        at = lambda t, w=watch: w.read(t, None)  # type: ignore[arg-type]  # noqa: E731
+        lefts = watch._wake(at, side, at(0.5), 0.0, 0.25, 0.5)
+        assert lefts.tolist() == [0.25] * 5
+        assert side.tolist() == ([1.0, -1.0, 1.0, -1.0, 1.0] if leaves > 1 else [0.0, 0.0, 0.0, 0.0, 1.0])
+    watch = watching(values, 2)
+    watch.movable, watch.own = np.array([False, True]), np.array([1.0, 1.0])
+    side = np.zeros(5)
+    assert watch._wake(lambda t: watch.read(t, None), side, np.array([1.0, -1, 1, 1, 1]), 0.0, 0.0, 1.0) == 1  # type: ignore[arg-type]
+    assert side[0] == 0  # it can not change
+
+
+@pytest.mark.parametrize("back", [0.3, 1e-3, 1e-9])
+def test_a_surface_that_came_back_is_on_its_side_from_a_time_on_at_which_it_was(back: float) -> None:
+    start, right = 7.0, 8.0
+    watch = watching([lambda t: (t - start) * (start + back - t)], 1)
+    watch.own[:], watch.width[:] = 1.0, 1e-30
+    at = lambda t: watch.read(t, None)  # type: ignore[arg-type]  # noqa: E731
+    side = np.zeros(1)
+    lefts = watch._wake(at, side, at(right), start, start, right)
+    assert side[0] == 1.0 and start < lefts[0] < start + back and at(lefts[0])[0] > 0
+    watch = watching([lambda t: start - t], 1)
+    watch.own[:] = 1.0
+    assert watch._wake(at, np.zeros(1), at(right), start, start, right) == 0  # it is not on that side anywhere
+
+
+def outcome(time: float, kind: str = "switch") -> StepOutcome:
+    return StepOutcome(kind, time, 0)
+
+
+def test_which_terminal_event_ends_a_step_and_which_events_are_told() -> None:
+    """Events 1 to 4 of which 2 and 3 are terminal; moments are 0.01 long."""
+    names = [1, 2, 3, 4]
+    watch = watching([lambda t: 1.0 - t] * 5, 1, [0, -1, 0, 1], [0, 1, 1, 0])
+    side, same = np.ones(5), 0.01
+    passed = [(0.305, 3), (0.30, 2), (0.1, 1), (0.5, 4), (0.1, 4)]
+    found = watch._first_event(side, passed, same, outcome(0.9))
+    assert (found.kind, found.time, found.index) == ("event", 0.30, 1)
+    found = watch._first_event(side, [(0.305, 2), (0.30, 3)], same, outcome(0.9))
+    assert (found.kind, found.time, found.index) == ("event", 0.30, 1)  # of one moment the first in the list
+    found = watch._first_event(side, [(0.32, 2), (0.30, 3)], same, outcome(0.9))
+    assert (found.time, found.index) == (0.30, 2)
+    later = outcome(0.285)
+    assert watch._first_event(side, passed, same, later) is later
+    assert watch._first_event(side, passed, same, outcome(0.295)).kind == "event"
+    side[2] = side[3] = -1.0  # then 2 goes up, which is not looked for
+    found = watch._first_event(side, passed, same, outcome(0.9))
+    assert (found.time, found.index) == (0.305, 2)
+    assert watch._first_event(side, [(0.1, 1), (0.2, 2)], same, later) is later
+    side = np.ones(5)
+    watch.width[:] = 1.0
+    told = watch._recorded(side, -np.ones(5), passed, same, outcome(math.inf, ""), 1.0)
+    assert [(e.name, e.time, e.detail["direction"]) for e in told] == [
+        ("1", 0.1, -1), ("2", 0.30, -1), ("3", 0.30, -1), ("4", 0.5, 1)
+    ]  # fmt: skip
+    assert [e.detail["terminal"] for e in told] == [False, True, True, False] and {e.kind for e in told} == {"user"}
+    assert side.tolist() == [1.0, -1.0, -1.0, -1.0, -1.0] and watch.width.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
+    side = np.ones(5)
+    told = watch._recorded(side, -np.ones(5), passed, same, outcome(0.295), 1.0)
+    assert [(e.name, e.time) for e in told] == [("1", 0.1), ("2", 0.295), ("3", 0.295)]
+    assert side[names].tolist() == [-1.0, 0.0, 0.0, -1.0]  # a gate turns then, and values may jump
+    side = np.ones(5)
+    assert [e.name for e in watch._recorded(side, -np.ones(5), passed, same, outcome(0.2), 1.0)] == ["1"]
+    assert side[names].tolist() == [-1.0, 1.0, 1.0, -1.0]
+    watch.touched = {1: 1.0, 2: 0.7}
+    side = np.ones(5)
+    told = watch._recorded(side, np.ones(5), [(1.0, 1)], same, outcome(math.inf, ""), 1.0)
+    assert [(e.name, e.detail["direction"]) for e in told] == [("1", 0)] and side[1] == 1.0
+
+
+def test_the_first_of_surfaces_with_times_from_which_they_are_known() -> None:
+    places = [0.6, 0.3, 0.45, 0.2]
+    watch = watching([lambda t, p=p: p - t for p in places], 4)
+    at = lambda t: watch.read(t, None)  # type: ignore[arg-type]  # noqa: E731
+    lefts = np.array([0.1, 0.1, 0.25, 0.1])
+    found = watch._first_surface(at, watch.side, np.array([0, 1, 2]), lefts, 1.0)
+    assert (found.kind, found.index) == ("switch", 1) and found.time == pytest.approx(0.3, abs=1e-14)
+    found = watch._first_surface(at, watch.side, np.array([0, 2]), lefts, 1.0)
+    assert (found.kind, found.index) == ("switch", 2) and found.time == pytest.approx(0.45, abs=1e-14)
+    found = watch._first_surface(at, watch.side, np.array([], dtype=int), lefts, 1.0)
+    assert found.kind == "" and found.time == math.inf and found.index == -1
+    assert watch._root(at, watch.side, np.array([3, 1]), 0.1, 1.0) == pytest.approx(0.2, abs=1e-14)
+    assert watch._root(at, watch.side, np.array([0]), 0.1, 0.6) == 0.6
+    assert watch._root(at, watch.side, np.array([3]), 0.2, 1.0) == 0.2 == watch._root(at, watch.side, [3], 0.2, 0.25)
+
+
+def test_sides_are_signs_and_no_number_has_none() -> None:
+    assert sides(np.array([-2.0, 0.0, 3.0, np.nan, np.inf, -np.inf])).tolist() == [-1, 0, 1, 0, 1, -1]
+    places = np.arange(4) / 3
+    for power in range(4):
+        np.testing.assert_allclose(CUBIC @ places**power, np.array(PROBES) ** power, atol=1e-14)
+        parts = np.arange(-1, STEP_PARTS + 2)
+        np.testing.assert_allclose(WEIGHTS @ parts**power, (STEP_PARTS * np.array(PROBES)) ** power, atol=1e-12)
+
+
+def test_a_parabola_is_seen_through_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three readings, an eighth of half the distance of readings apart, give its lowest point, up to that far away."""
+    monkeypatch.setattr(scan, "TOUCH_TURNS", 1)
+    watch = watching([lambda t: t])
+    for vertex, found in ((3.17, 3.17), (2.9, 2.9), (3.49, 3.49), (3.9, 3.5), (1.0, 2.5)):
+        asked: list[float] = []
+
+        def at(t: float, v: float = vertex, asked: list[float] = asked) -> np.ndarray:
+            asked.append(t)
+            return np.array([2 * (t - v) ** 2 + 1])
+
+        assert watch._touch(no_state, at, 3.0, 0.5, 0, 1.0) == pytest.approx(found, abs=1e-12)
+        assert asked[:3] == pytest.approx([3 - 1 / 16, 3, 3 + 1 / 16])
+    assert watch._touch(no_state, lambda t: np.array([5.0 - (t - 3.1) ** 2]), 3.0, 0.5, 0, 1.0) == 3.0  # no dip
+    monkeypatch.setattr(scan, "TOUCH_TURNS", 2)
+    asked = []
+
+    def line(t: float) -> np.ndarray:
+        asked.append(t)
+        return np.array([(t - 3.01) ** 2])
+
+    watch._touch(no_state, line, 3.0, 0.5, 0, 1.0)
+    assert asked[3:6] == pytest.approx([3.01 - 1 / 128, 3.01, 3.01 + 1 / 128])  # then an eighth as far apart

@@ -4,9 +4,11 @@ import csv
 import math
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.integrate
@@ -23,11 +25,13 @@ from numerics.flows.trajectory import (
     write_atomic,
 )
 from numerics.maps.iterate import iterate
+from odesys import gradient_flow
 from odesys.errors import EquationError, OdesysError, OutputError, ParameterError
 from odesys.expr.system import System
+from tests import toy_models
 from tests.report_pages import Reader
 
-x, v, k = sp.symbols("x v k")
+x, v, k, t = sp.symbols("x v k t")
 OSCILLATOR = System.from_equations({x: v, v: -k * x}, parameters=[k], observables={"energy": (v**2 + k * x**2) / 2})
 BOUNCE = System.from_equations({x: 2 - sp.Heaviside(x - 1)})
 
@@ -393,3 +397,200 @@ def test_a_run_has_a_card_for_notebooks(run: Trajectory) -> None:
 def test_events_with_other_values_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="the event half has"):
         StopWhen("half", "x", **wrong)
+
+
+def test_a_run_is_told_in_one_line() -> None:
+    decay = System.from_strings({"x": "-x"})
+    plain = integrate(decay, [1.0], (0.0, 2.5), t_eval=[0.0, 1.0, 2.0])
+    assert repr(plain) == "<Trajectory of x: 3 rows, 0 to 2.5 (end)>"
+    bounce = integrate(BOUNCE, [0], (0, 2), t_eval=[0.0])
+    assert repr(bounce) == "<Trajectory of x: 1 rows, 0 to 2 (end), 1 events>"
+    turned = replace(plain, stiff_from=0.5, series_from=0.25)
+    assert repr(turned) == ("<Trajectory of x: 3 rows, 0 to 2.5 (end), stiff from 0.5 on, Taylor series from 0.25 on>")
+    assert repr(replace(plain, series_from=0.25)).endswith("(end), Taylor series from 0.25 on>")
+    assert repr(replace(plain, stiff_from=0.25)).endswith("(end), stiff from 0.25 on>")
+    staged = join_trajectories([plain])
+    assert repr(staged).startswith("<StagedTrajectory of x: 3 rows, 0 to 2.5 (end), 1 events")
+
+
+def test_events_as_functions_of_time_and_state() -> None:
+    """A name, an expression, an observable or a function, minus the level, with numbers bound to parameters."""
+    system = System.from_equations({x: k * v, v: -x}, parameters=[k], observables={"total": x + v, "other": k * x**2})
+    numbers, at = {"k": 3.0}, (0.7, np.array([5.0, 11.0]))
+    for backend in ("auto", "scalar"):
+        compiled = system.compile(numbers, backend)
+        for expression, value in (
+            ("x", 5.0),
+            ("v", 11.0),
+            ("t", 0.7),
+            ("total", 16.0),
+            ("other", 75.0),
+            ("x*v - k", 52.0),
+            (sp.Symbol("total") * 2 - x, 27.0),
+            (k * x + v, 26.0),
+            (lambda t, state: 100 * t + state[1], 81.0),
+        ):
+            read = StopWhen("e", expression, level=2.5).function(compiled, numbers)
+            assert read(*at) == pytest.approx(value - 2.5), (backend, expression)
+            assert isinstance(read(*at), float)
+        with pytest.raises(EquationError, match="the event e uses z, which is no state, observable or parameter"):
+            StopWhen("e", "x + z").function(compiled, numbers)
+    toy = toy_models.signgd()
+    flow = gradient_flow(toy.model, toy.data, train=toy.train, loss=toy.loss)
+    blocked = flow.system.compile(toy.parameters, "block")
+    state = np.random.default_rng(0).normal(size=flow.system.dimension)
+    loss = blocked.observables(0.0, state)["loss"]
+    for expression in ("loss", sp.Symbol("loss") + 0 * t):
+        assert StopWhen("e", expression, level=0.25).function(blocked, toy.parameters)(0.0, state) == pytest.approx(
+            loss - 0.25
+        )
+
+
+def test_gates_of_events_follow_the_state_or_are_given() -> None:
+    compiled = BOUNCE.compile({})
+    read = StopWhen("e", "3*step(x - 1)").function(compiled, {})
+    high, low = np.array([2.0]), np.array([0.5])
+    assert read(0.0, high) == 3.0 and read(0.0, low) == 0.0
+    assert read(0.0, high, np.array([0.0])) == 0.0 and read(0.0, low, np.array([0.25])) == 0.75
+
+
+def test_events_that_mean_nothing_are_refused() -> None:
+    for wrong, sentence in (
+        ({"direction": 2}, "the event e has the direction 2; it is"),
+        ({"direction": -2}, "the direction -2"),
+        ({"level": math.inf}, "the event e has the level inf; it must be finite"),
+        ({"terminal": 2}, "the event e has terminal = 2; it is True or False"),
+    ):
+        with pytest.raises(ParameterError, match=sentence):
+            StopWhen("e", "x", **wrong)
+    for right in ({"direction": -1}, {"direction": 0}, {"direction": 1}, {"terminal": 0}, {"level": -3}):
+        StopWhen("e", "x", **right)  # type: ignore[arg-type]
+    first = StopWhen("e", "x")
+    assert (first.direction, first.terminal, first.level) == (0, True, 0.0)
+
+
+def test_a_column_that_is_not_there_is_refused_with_what_there_is(run: Trajectory) -> None:
+    with pytest.raises(EquationError) as caught:
+        run["energie"]
+    assert str(caught.value) == (
+        "'energie' is neither a state nor an observable of this run; the observables are energy, the states x, v; "
+        "did you mean energy?"
+    )
+    with pytest.raises(EquationError, match=r"the observables are none, the states x$"):
+        integrate(BOUNCE, [0], (0, 1))["nothing like it"]
+    names = [f"x{j}" for j in range(13)]
+    many = integrate(System.from_strings({name: "1" for name in names}), np.zeros(13), (0, 1))
+    with pytest.raises(EquationError, match=r"the states are x0, .*, x11, \.\.\.$"):
+        many.state("y")
+    few = integrate(System.from_strings({name: "1" for name in names[:12]}), np.zeros(12), (0, 1))
+    with pytest.raises(EquationError, match=r"x10, x11$"):
+        few.state("y")
+
+
+def test_states_are_read_inside_of_a_run_in_both_directions(run: Trajectory) -> None:
+    for end in (0.0, 3.0):
+        assert run.at(end) == pytest.approx([np.cos(2 * end), -2 * np.sin(2 * end)], abs=1e-9)
+    for time in (np.nextafter(3.0, 4.0), -5e-324):
+        with pytest.raises(ParameterError, match="is outside of the run, which goes from 0 to 3"):
+            run.at(time)
+    back = integrate(OSCILLATOR, [1, 0], (3, 1), {"k": 4}, rtol=1e-11)
+    assert back.start_time == 3 and back.at(1.0) == pytest.approx(back.end_state, abs=1e-9)
+    with pytest.raises(ParameterError, match=r"the time 3\.5 is outside of the run, which goes from 3 to 1"):
+        back.at([2.0, 3.5])
+    assert run.at(np.zeros((0,))).shape == (0, 2) and run.at(2.0).flags.c_contiguous
+    assert run.sol([0.5, 1.0]).shape == (2, 2) and np.array_equal(run.sol([0.5, 1.0]).T, run.at([0.5, 1.0]))
+    assert run.success is True and run.t is run.times and np.array_equal(run.y, run.states.T)
+
+
+def test_steps_of_a_map_that_were_recorded_are_read_with_the_last_one() -> None:
+    halves = System.from_equations({x: x / 2, v: v + 1}, kind="map")
+    some = iterate(halves, [8, 0], 6, record_every=[2, 5])
+    assert some.start_time == 2 and some.at([5, 2, 6]).tolist() == [[0.25, 5], [2, 2], [0.125, 6]]
+    assert some.at(6.0).tolist() == [0.125, 6]
+    with pytest.raises(ParameterError, match="step 4 of the map was not recorded"):
+        some.at([5, 4])
+    none = iterate(halves, [8, 0], 6, record_every=[])
+    assert repr(none) == "<Trajectory of x, v: 0 rows, 6 to 6 (end)>"
+    assert none.start_time == 6 and none.at(6).tolist() == [0.125, 6]
+
+
+def test_events_of_each_kind_and_the_slides() -> None:
+    relay = System.from_equations({x: 1 - 2 * sp.Heaviside(x), v: 1 + 0 * x})
+    events = [StopWhen("half", "v", level=0.5, terminal=False), StopWhen("late", "v", level=1.5, terminal=False)]
+    run = integrate(relay, [-1.0, 0.0], (0.0, 2.0), events=events)
+    assert run.times_of("user") == pytest.approx([0.5, 1.5]) and run.times_of("user", "late") == pytest.approx([1.5])
+    assert run.times_of("slide", "x") == pytest.approx([1.0]) and run.times_of("switch") == []
+    (slide,) = run.slides
+    assert (slide.name, slide.surface, slide.start, slide.end) == ("x", 0, pytest.approx(1.0), 2.0)
+    assert list(run.t_events) == ["half", "late"] and run.t_events["half"] == pytest.approx([0.5])
+    assert run.events[0].as_json() == {
+        "name": "half", "kind": "user", "time": run.events[0].time, "direction": 1, "terminal": False
+    }  # fmt: skip
+
+
+def test_npz_has_everything_by_name(tmp_path: Path) -> None:
+    relay = System.from_equations({x: k - 2 * sp.Heaviside(x)}, parameters=[k])
+    run = integrate(relay, [-1.0], (0.0, 2.0), {"k": 1.0}, events=[StopWhen("half", "x", level=-0.5, terminal=False)])
+    with np.load(run.to_npz(tmp_path / "run.npz"), allow_pickle=False) as file:
+        assert file["parameter_names"].tolist() == ["k"] and file["parameter_values"].tolist() == [1.0]
+        assert file["event_names"].tolist() == ["half", "x"] and file["event_kinds"].tolist() == ["user", "slide"]
+        assert file["event_ends"].tolist() == [run.events[0].time, 2.0] and float(file["end_time"]) == 2.0
+        assert file["end_state"].tolist() == run.end_state.tolist()
+        assert {name: file[f"cost_{name}"] for name in run.cost.as_json()} == run.cost.as_json()
+
+
+def test_a_picture_is_drawn_of_what_is_asked_for(run: Trajectory) -> None:
+    figure, ax = plt.subplots()
+    assert run.plot("v", "energy", ax=ax, linestyle="--") is ax
+    for line, name in zip(ax.lines[:2], ("v", "energy"), strict=True):
+        assert (line.get_xdata()[0], line.get_xdata()[-1]) == (0, 3) and line.get_ydata()[-1] == run[name][-1]
+    assert ax.lines[0].get_linestyle() == "--"
+    plt.close(figure)
+
+
+def test_runs_that_are_joined_keep_when_they_changed_their_method() -> None:
+    first, second = two_parts()
+    both = join_trajectories([replace(first, stiff_from=0.75), replace(second, stiff_from=1.5, series_from=2.0)])
+    assert (both.stiff_from, both.series_from) == (0.75, 2.0)
+    late = join_trajectories([first, replace(second, stiff_from=1.5)])
+    assert (late.stiff_from, late.series_from) == (1.5, None)
+    assert both.parts.keys() == {"1", "2"} and both.parameters == {"k": 1.0} and both.system is OSCILLATOR
+    assert both.states.shape == (both.times.size, 2) and both.end_state is second.end_state
+
+
+def test_dense_output_of_joined_runs_is_there_if_all_have_it() -> None:
+    first, second = two_parts()
+    whole = join_trajectories([first, second])
+    assert whole.solution is not None and whole.solution.ts.size == first.solution.ts.size + second.solution.ts.size - 1
+    assert len(whole.solution.interpolants) == whole.solution.ts.size - 1
+    for missing in ([replace(first, solution=None), second], [first, replace(second, solution=None)]):
+        assert join_trajectories(missing).solution is None
+    stuck = integrate(System.from_equations({x: -sp.sign(x), v: 0}), [0, 1], (3, 4), on_slide="stop")
+    assert stuck.solution is None and stuck.end_time == 3  # it takes no time, and has nothing to be read
+    longer = join_trajectories([first, second, replace(stuck, system=OSCILLATOR)])
+    assert longer.solution is not None and np.array_equal(longer.at(2.0), second.at(2.0))
+
+
+def test_names_of_runs_to_join_are_as_many_and_different() -> None:
+    first, second = two_parts()
+    for names in (["a"], ["a", "b", "c"], ["a", "a"], []):
+        with pytest.raises(ParameterError, match=f"2 runs need 2 different names, not {', '.join(names) or 'none'}$"):
+            join_trajectories([first, second], names)
+    third = integrate(OSCILLATOR, second.end_state, (3, 4), {"k": 1})
+    with pytest.raises(ParameterError, match="the stage c starts at t = 0; the one before it ends at 3"):
+        join_trajectories([first, second, first], ["a", "b", "c"])
+    with pytest.raises(ParameterError, match="the stage b starts at t = 3; the one before it ends at 1"):
+        join_trajectories([first, third], ["a", "b"])
+    with pytest.raises(EquationError, match="the stage c has other states than the stage before it"):
+        join_trajectories([first, second, integrate(BOUNCE, [0], (3, 4))], ["a", "b", "c"])
+    assert join_trajectories([first, second, third]).times_of("stage") == [1.0, 3.0, 4.0]
+
+
+def test_the_table_and_the_file_have_the_observables_asked_for(run: Trajectory, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    table = run.to_dataframe()
+    assert list(table.columns) == ["x", "v", "energy"] and table.index.tolist() == run.times.tolist()
+    assert list(run.to_dataframe(["energy"]).columns) == ["x", "v", "energy"]
+    assert (table["v"].to_numpy() == run["v"]).all() and (table["energy"].to_numpy() == run["energy"]).all()
+    with open(run.to_csv(tmp_path / "run.csv"), newline="", encoding="utf-8") as file:
+        assert next(csv.reader(file)) == ["t", "x", "v"]

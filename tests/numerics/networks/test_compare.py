@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from numerics.networks.compare import Comparison, WidthMeasure, over_widths
+from numerics.networks.compare import MOST_TICKS, Comparison, WidthMeasure, compare_widths, over_widths
+from numerics.pictures import plotting
 from odesys.errors import ParameterError
 from odesys.papers.new import create
 
@@ -115,3 +118,67 @@ def test_the_axis_names_the_widths(tmp_path: Path) -> None:
     found = Comparison("error", {}, (0, 1), {m: np.array([1.0, 2.0]) / m for m in (16, 64, 256)})
     svg = next(file for file in found.plot(tmp_path) if file.suffix == ".svg").read_text("utf-8")
     assert all(f"<!-- {width} -->" in svg for width in (16, 64, 256)) and "3 \\times 10^{1}" not in svg
+
+
+def test_one_seed_has_no_interval_and_one_width_no_exponent() -> None:
+    found = Comparison("error", {"b": 1}, (0,), {4: np.array([3.0])}, "as told")
+    (row,) = found.rows()
+    assert row["mean"] == row["rms"] == 3.0 and row["width"] == 4
+    assert np.isnan(row["low"]) and np.isnan(row["high"]) and found.exponent is None
+    told = found.as_json("paper")
+    assert told["exponent"] is None and told["paper"] == "paper" and told["explained"] == "as told"
+    assert told["seeds"] == [0] and told["parameters"] == {"b": 1} and told["what"] == "error"
+    pair = Comparison("error", {}, (0, 1), {4: np.array([3.0, 5.0]), 16: np.array([1.5, 2.5])})
+    law = pair.exponent
+    assert law is not None and law.value == pytest.approx(-0.5)
+    assert pair.as_json("p")["exponent"] == {"value": law.value, "low": law.low, "high": law.high}
+    first, second = pair.rows()
+    margin = 12.7062047 * 1.0  # Student's for one degree of freedom; the standard error is sqrt(2) / sqrt(2)
+    assert (first["low"], first["high"]) == (pytest.approx(4 - margin), pytest.approx(4 + margin))
+    assert second["mean"] == 2.0 and pair.as_json("p")["deviation"] == [first, second]
+
+
+def test_every_width_has_every_seed_once_and_in_order() -> None:
+    calls: list[tuple[int, int]] = []
+    seen: list[float] = []
+
+    def measure(width: int, seed: int) -> float:
+        calls.append((width, seed))
+        return 10 * width + seed
+
+    found = compare_widths("sum", [8, 4, 8], 2, {"a": 1}, measure, lambda name, part: seen.append(part), workers=1)
+    assert sorted(calls) == [(4, 0), (4, 1), (8, 0), (8, 1)] and list(found.deviations) == [4, 8]
+    assert {w: v.tolist() for w, v in found.deviations.items()} == {4: [40, 41], 8: [80, 81]}
+    assert found.seeds == (0, 1) and found.explained == "" and seen == sorted(seen) and seen[-1] == 1
+    for seeds in (0, -1):
+        with pytest.raises(ParameterError, match=f"^{seeds} seeds give no statistics; use at least 1$"):
+            compare_widths("sum", [4], seeds, {}, measure, lambda name, part: None, workers=1)
+    assert len(compare_widths("sum", [4], 1, {}, measure, lambda name, part: None, workers=1).deviations[4]) == 1
+
+
+def test_the_picture_has_a_dot_for_each_seed_and_a_line_only_where_there_is_a_law(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(plotting, "save_figure", lambda fig, folder, name: drawn.append(fig) or [folder / name])
+    widths = {m: np.array([1.0, 2.0, 4.0]) / m for m in (4, 16)}
+    assert Comparison("error", {}, (0, 1, 2), widths).plot(tmp_path) == [tmp_path / "deviation"]
+    (ax,) = drawn[0].axes
+    dots = [line for line in ax.lines if line.get_marker() == "."]
+    assert [line.get_xdata().tolist() for line in dots] == [[4.0] * 3, [16.0] * 3]
+    assert [line.get_ydata().tolist() for line in dots] == [widths[4].tolist(), widths[16].tolist()]
+    law = Comparison("error", {}, (0, 1, 2), widths).exponent
+    (fit,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert law is not None and fit.get_ydata() == pytest.approx(law.prefactor * np.array([4.0, 16.0]) ** law.value)
+    assert "\\pm" in fit.get_label() and ax.get_ylabel() == "error"
+    (bars,) = ax.containers
+    low, high = np.array([segment[:, 1] for segment in bars.lines[2][0].get_segments()]).T
+    rows = Comparison("error", {}, (0, 1, 2), widths).rows()
+    assert low == pytest.approx([r["low"] for r in rows]) and high == pytest.approx([r["high"] for r in rows])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["4", "16"]
+    many = {2**k: np.array([1.0, 2.0]) / 2**k for k in range(1, MOST_TICKS + 2)}
+    Comparison("error", {}, (0, 1), many).plot(tmp_path)
+    assert len(drawn[1].axes[0].get_xticks()) != len(many)
+    Comparison("error", {}, (0, 1), {4: np.array([1.0, 2.0])}).plot(tmp_path)
+    assert not [line for line in drawn[2].axes[0].lines if line.get_linestyle() == "--"]
+    plt.close("all")

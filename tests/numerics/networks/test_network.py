@@ -18,16 +18,20 @@ from odesys import (
     Data,
     Distribution,
     Head,
+    Sample,
     Space,
     Words,
     blocks,
+    cross_entropy,
     gradient_descent,
     gradient_flow,
     heavy_ball,
     integrate,
     logistic,
     maps,
+    normalised_descent,
     relu,
+    sign_descent,
     softmax,
     squared,
 )
@@ -424,3 +428,164 @@ def test_a_run_may_take_so_many_gradients_and_ends_early_where_the_rest_would_ta
                 t += (0.01 if window <= k < (1 + pauses) * window else 0.2) / window
                 budget.spend(t)
         assert budget.spent == (4 if ends else 5) * window
+
+
+LETTERS = Words("a b")
+READ_OUT = maps("w", 1, LETTERS)
+TWO = Data(LETTERS, [("a", 1), ("b", -2)])
+
+
+def linear(rule: Any = gradient_flow, **options: Any) -> Any:
+    """A linear read-out under the squared loss: each entry moves along (y - w) / 2, whatever the frame."""
+    return rule(lambda X: READ_OUT @ X[0], TWO, squared, **options)
+
+
+def at_words(network: Any) -> np.ndarray:
+    return network.weights["w"] @ network.words["E"]
+
+
+@pytest.mark.parametrize("decay", [0, 1])
+@pytest.mark.parametrize("rate", [1, 3])
+def test_runs_of_a_linear_read_out_in_closed_form(decay: int, rate: int) -> None:
+    """With decay and a rate of its own w' = rate (y - w)/2 - decay w, in steps and along the flow."""
+    net = linear(rates={"w": rate}, decay=decay).network(scales={"w": 1.0}, seed=4)
+    target, start = np.array([[1.0, -2.0]]), at_words(net)
+    pull = rate / 2 + decay
+    rest = rate / 2 * target / pull
+    times, runs = net.flow_run(2.0, [0.0, 0.5, 2.0])
+    for t, run in zip(times, runs, strict=True):
+        assert at_words(run) == pytest.approx(rest + (start - rest) * np.exp(-pull * t), abs=1e-8)
+    both, ends = net.flow_run(2.0)
+    assert both.tolist() == [0.0, 2.0] and at_words(ends[0]) == pytest.approx(start)
+    assert at_words(ends[1]) == pytest.approx(at_words(runs[-1]), abs=1e-8)
+    euler = at_words(net.descend(0.1, 3))
+    assert euler == pytest.approx(rest + (start - rest) * (1 - 0.1 * pull) ** 3, abs=1e-13)
+    step = linear(gradient_descent, rates={"w": rate}, decay=decay).network(scales={"w": 1.0}, seed=4)
+    assert at_words(step.descend(0.1, 3)) == pytest.approx(euler, abs=1e-13)
+    assert net.gradients()["w"] @ net.words["E"] == pytest.approx((start - target) / 2)
+
+
+def test_a_heavy_ball_in_closed_form() -> None:
+    """w'' + w' / 2 + (w - y) / 2 = 0 from rest, along the flow."""
+    net = linear(heavy_ball, friction=0.5).network(scales={"w": 1.0}, seed=2)
+    target, start, t = np.array([[1.0, -2.0]]), at_words(net), 1.5
+    speed = (1 / 2 - 1 / 16) ** 0.5
+    shape = np.exp(-t / 4) * (np.cos(speed * t) + np.sin(speed * t) / (4 * speed))
+    end = net.flow_run(t)[1][-1]
+    assert at_words(end) == pytest.approx(target + (start - target) * shape, abs=1e-8)
+    assert end.weights["dw"].any() and not net.weights["dw"].any()
+
+
+def test_networks_of_an_ensemble_run_as_alone() -> None:
+    flow = linear()
+    nets = flow.networks([3, 4, 5], scales={"w": 1.0})
+    times, runs = nets.flow_run(1.0, [0.25, 1.0])
+    for k in range(3):
+        alone = flow.network(seed=3 + k, scales={"w": 1.0}).flow_run(1.0, [0.25, 1.0])[1]
+        for run, own in zip(runs, alone, strict=True):
+            np.testing.assert_allclose(run.weights["w"][k], own.weights["w"], rtol=1e-12)
+    assert times.tolist() == [0.25, 1.0] and [len(run) for run in runs] == [3, 3]
+    assert runs[0].several and not runs[0][1].several and len(runs[0][1]) == 1
+    some = nets[[2, 0]]
+    assert len(some) == 2 and np.array_equal(some.weights["w"][1], nets[0].weights["w"])
+    assert np.array_equal(nets[-1].weights["w"], nets[2].weights["w"])
+    assert nets.paths().shape == (3, 2) and np.array_equal(nets.paths()[1], nets[1].paths())
+    assert nets.gradients()["w"].shape == (3, 1, 2) and nets[0].gradients()["w"].shape == (1, 2)
+    images = nets.images()["w"]
+    assert images.shape == (3, 1, 2) and np.allclose(images[1], at_words(nets[1]))
+    with pytest.raises(IndexError, match="there is no network 3; this is 3 networks$"):
+        nets[3]
+    with pytest.raises(IndexError, match="there is no network -4; this is 3 networks$"):
+        nets[[0, -4]]
+    with pytest.raises(IndexError, match="there is no network 0; this is 1 network$"):
+        nets[0][0]
+
+
+def test_values_of_a_network_by_name() -> None:
+    net = linear().network(values={"w": [3, 0]})
+    assert net.loss() == pytest.approx((2**2 + 2**2) / 2 / 2) and isinstance(net.loss(), float)
+    assert net.outputs() == {"f_1": pytest.approx(3.0), "f_2": pytest.approx(0.0, abs=1e-14)}
+    assert repr(net) == "ProgramNetwork(w (1, 2))"
+    with pytest.raises(ValueError, match="read-only"):
+        net.weights["w"][0, 0] = 5
+    with pytest.raises(ValueError, match="read-only"):
+        net.words["E"][0, 0] = 5
+
+
+def test_what_is_no_network_is_refused() -> None:
+    net = linear().network(scales={"w": 1.0})
+    nets = linear().networks([0, 1], scales={"w": 1.0})
+    for change, sentence in (
+        ({"weights": {"v": np.eye(2)}}, "the weights w are missing; the program has v"),
+        ({"weights": {"w": np.ones(2)}}, "the weights w of a network are matrices of finite numbers"),
+        ({"weights": {"w": np.ones((1, 1, 1, 2))}}, "the weights w of a network are matrices"),
+        ({"weights": {"w": np.array([[1.0, np.nan]])}}, "matrices of finite numbers"),
+        ({"words": {"E": np.full((2, 2), np.inf)}}, "the words E of a network"),
+        ({"weights": nets.weights}, "one axis in front of all words and weights"),
+        ({"words": nets.words}, "one axis in front of all words and weights"),
+    ):
+        with pytest.raises(ModelError, match=sentence):
+            replace(net, **change)
+    for given, sentence in (
+        ({"b": 1}, "there is no parameter 'b'; the program has none"),
+        ({"eta": 1}, "there is no parameter 'eta'; the program has none"),
+    ):
+        with pytest.raises(ParameterError, match=sentence):
+            linear(gradient_descent).network(scales={"w": 1.0}, parameters=given)
+    biased = gradient_flow(lambda X: READ_OUT @ X[0] + "b", TWO, squared)
+    with pytest.raises(ParameterError, match=r"the parameter b has no value; add parameters=\{'b': ...\}"):
+        biased.network(scales={"w": 1.0})
+    with pytest.raises(ParameterError, match="b = 'x' is not a number"):
+        biased.network(scales={"w": 1.0}, parameters={"b": "x"})
+    with pytest.raises(ParameterError, match="b = nan is not finite"):
+        biased.network(scales={"w": 1.0}, parameters={"b": np.nan})
+    moved = biased.network(values={"w": [0, 0]}, parameters={"b": 1})
+    assert moved.outputs() == {"f_1": 1.0, "f_2": 1.0} and moved.loss() == pytest.approx(9 / 4)
+
+
+def test_runs_of_other_lengths_and_rules_are_refused() -> None:
+    net = linear().network(scales={"w": 1.0})
+    for wanted in ([4], [-1], [1.5]):
+        with pytest.raises(ParameterError, match="whole numbers between 0 and 3"):
+            net.descend_recorded(0.1, 3, wanted)
+    assert [r is net for r in net.descend_recorded(0.1, 3, [0, 3, 0])] == [True, False, True]
+    with pytest.raises(IntegrationError, match="descent with step 1000 overflows at step number"):
+        net.descend(1000, 400)
+    with pytest.raises(ParameterError, match="finite time, not to inf"):
+        net.flow_run(np.inf)
+    for times in ([0.5, 0.5], [-0.1], [[0.1]], [1.5], [0.7, 0.3]):
+        with pytest.raises(ParameterError, match="must grow and must lie between 0 and 1"):
+            net.flow_run(1, times)
+    times, still = net.flow_run(0.0)
+    assert times.tolist() == [0.0] and still[0] is net
+    with pytest.raises(IntegrationError, match="gradients led only to"):
+        net.flow_run(1.0, max_evaluations=3)
+    batches = linear(gradient_descent, batch=1).network(scales={"w": 1.0})
+    with pytest.raises(ModelError, match="drop batch="):
+        batches.descend(0.1, 1)
+
+
+def test_rules_that_turn_forces_are_left_to_the_closed_system() -> None:
+    """The steps of a network are along its gradients; signs of them, or a length of one, it does not know."""
+    for rule, name in ((sign_descent, "sign descent"), (normalised_descent, "normalised descent")):
+        for kind, way in (("step", "iterate"), ("flow", "integrate")):
+            net = linear(rule, kind=kind).network(scales={"w": 1.0})
+            assert net.loss() > 0
+            with pytest.raises(ModelError, match=f"^{name} turns the forces .* by {way}$"):
+                net.descend(0.1, 1)
+            if kind == "flow":
+                with pytest.raises(ModelError, match=f"^{name} turns the forces"):
+                    net.flow_run(1.0)
+
+
+def test_the_loss_of_counted_classes_is_that_of_the_closed_system() -> None:
+    """A logit for each token of a sample, where one entry stands for several equal tokens."""
+    W = maps("W", LETTERS, LETTERS)
+    data = Data(LETTERS, [Sample(["a", "b"], [1, 0], counts=[2, 3]), Sample(["b", "a"], [0, 1], counts=[1, 4])])
+    flow = gradient_flow(lambda X: X.T @ W @ X[0], data, cross_entropy)
+    net = flow.network(scales={"W": 0.3})
+    exact = flow.system.compile({}).observables(0.0, net.paths())
+    assert net.loss() == pytest.approx(exact["loss"], rel=1e-12)
+    h, away = 1e-6, np.random.default_rng(0).normal(size=(2, 2))
+    ends = [replace(net, weights={"W": net.weights["W"] + s * h * away}).loss() for s in (1, -1)]
+    assert (net.gradients()["W"] * away).sum() == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-7)

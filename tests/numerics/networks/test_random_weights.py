@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
+from numerics.networks.random_weights import word_vectors
 from odesys import Data, Space, Units, Words, gradient_flow, heavy_ball, logistic, maps, program_networks, softmax
-from odesys.errors import ModelError
+from odesys.errors import ModelError, ParameterError
 
 WORDS, M = Words("a b", gram=[[2, 1], [1, 1]]), Space("m")
 W, V, A = maps("W", M, WORDS), maps("V", Units("y", 1), M), maps("A", WORDS, WORDS)
@@ -58,3 +59,113 @@ def test_velocities_start_at_rest() -> None:
 def test_an_ensemble_has_a_network() -> None:
     with pytest.raises(ModelError, match="at least one network"):
         program_networks(FLOW, seeds=[], width=2)
+
+
+def test_words_are_drawn_in_a_uniform_frame_with_their_inner_products() -> None:
+    """The first of two orthonormal words has either sign of each coordinate equally often, and mean square 1/d."""
+    rng = np.random.default_rng(0)
+    frames = np.array([word_vectors(np.eye(2), 3, rng) for _ in range(400)])
+    assert np.allclose(frames.mT @ frames, np.eye(2), atol=1e-12)
+    assert np.abs((frames > 0).mean(axis=0) - 0.5).max() < 0.1
+    assert np.abs((frames**2).mean(axis=0) - 1 / 3).max() < 0.07
+    for gram in ([[2.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]], [[4.0, 0.0], [0.0, 1e-14]], [[0.0, 0.0]] * 2):
+        for dimension in (1, 2, 5):
+            rank = int(np.linalg.matrix_rank(np.array(gram), tol=1e-9))
+            if dimension >= rank:
+                vectors = word_vectors(np.array(gram), dimension, rng)
+                assert vectors.shape == (dimension, 2) and np.allclose(vectors.T @ vectors, gram, atol=1e-12)
+            else:
+                with pytest.raises(ModelError, match=f"span {rank} dimensions, .* into dimension {dimension}") as said:
+                    word_vectors(np.array(gram), dimension, rng)
+                assert said.value.objects["rank"] == rank
+
+
+@pytest.mark.parametrize("gram", [None, [[2, 1], [1, 1]]])
+def test_values_are_those_at_the_words_on_either_side(gram: list | None) -> None:
+    """A matrix with words along its rows, its columns, both or neither, in words that are not orthonormal too."""
+    words, hidden = Words("a b", gram=gram), Units("h", 2)
+    right, left, both = maps("R", hidden, words), maps("L", words, hidden), maps("A", words, words)
+    flow = gradient_flow(
+        lambda X: (X[0].T @ both @ X[0]) + (X[0].T @ left @ right @ X[0]), Data(words, [("a", 1)]), logistic
+    )
+    table = np.array([[1.0, 2.0], [3.0, 5.0]])
+    net = flow.network(values={"R": table, "L": 2 * table, "A": 3 * table}, widths={"E": 4})
+    assert {name: array.shape for name, array in net.weights.items()} == {"A": (4, 4), "L": (4, 2), "R": (2, 4)}
+    images = net.images()
+    for name, factor in (("R", 1), ("L", 2), ("A", 3)):
+        assert np.allclose(images[name], factor * table, atol=1e-12)
+    assert np.allclose(flow.initial_state(weights=images), net.paths(), atol=1e-12)
+    for wrong, sentence in (
+        ([[1, 2, 3]], r"the values of R have shape \(1, 3\) instead of \(2, 2\)"),
+        ([1, 2], r"the values of R have shape \(2,\) instead of \(2, 2\)"),
+        ("x", r"the values of R are not a matrix of numbers of shape \(2, 2\)"),
+    ):
+        with pytest.raises(ModelError, match=sentence):
+            flow.network(values={"R": wrong}, omega=1.0)
+
+
+def test_a_row_of_values_may_be_written_flat() -> None:
+    w, v = maps("w", 1, WORDS), maps("v", WORDS, 1)
+    flow = gradient_flow(lambda X: w @ X[0] + X[0].T @ v, Data(WORDS, [("a b", 1)]), logistic)
+    net = flow.network(values={"w": [3, 4], "v": [5, 6]})
+    assert np.allclose(net.images()["w"], [[3, 4]]) and np.allclose(net.images()["v"], [[5], [6]])
+    with pytest.raises(ModelError, match=r"not a matrix of numbers of shape \(1, 2\)"):
+        flow.network(values={"w": [3, 4, 5]})
+
+
+def test_values_that_dependent_words_can_not_have_are_refused_on_either_side() -> None:
+    """The third word is the sum of the other two."""
+    words = Words("a b c", gram=[[1, 0, 1], [0, 1, 1], [1, 1, 2]])
+    w, v = maps("w", 1, words), maps("v", words, 1)
+    flow = gradient_flow(lambda X: w @ X[0] + X[0].T @ v, Data(words, [("a", 1)]), logistic)
+    good = {"w": [1e-3, 2e3, 2e3 + 1e-3], "v": [1, 2, 3]}
+    net = flow.network(values=good)
+    assert np.allclose(net.images()["w"], [good["w"]]) and np.allclose(net.images()["v"].T, [good["v"]])
+    for name in ("w", "v"):
+        with pytest.raises(ModelError, match=f"the values of {name} differ between words"):
+            flow.network(values={**good, name: [1, 2, 3.001]})
+
+
+def test_dimensions_are_whole_numbers_for_every_space() -> None:
+    for options, sentence in (
+        ({}, r"the space m needs a dimension; add width=\.\.\., or widths=\{'m': \.\.\.\}"),
+        ({"width": True}, "the dimension of m is True"),
+        ({"width": 2.0}, "the dimension of m is 2.0"),
+        ({"width": 0}, "the dimension of m is 0; it is a whole number above 0"),
+        ({"width": 2, "widths": {"y": 3}}, "widths has 'y', but the free spaces of the program are "),
+        ({"width": 2, "widths": 3}, r"widths=3 is no table by name, such as widths=\{'m': 100\}; width= is one"),
+        ({"width": 2, "scales": 0.1}, r"scales=0.1 is no table by name, such as scales=\{'m': 100\}$"),
+    ):
+        with pytest.raises((ModelError, ParameterError), match=sentence):
+            FLOW.network(omega=1.0, **options)
+    one = FLOW.network(width=np.int64(1), omega=1.0, widths={"E": np.int64(2)})
+    assert one.weights["W"].shape == (1, 2) and one.weights["V"].shape == (1, 1)
+    assert FLOW.network(widths={"m": 3}, omega=1.0).weights["V"].shape == (1, 3)
+
+
+def test_scales_are_asked_for_where_a_map_starts_at_random() -> None:
+    with pytest.raises(ModelError, match=r"the map V starts at random.*scales=\{'V': \.\.\.\}"):
+        FLOW.network(width=3)
+    with pytest.raises(ModelError, match="the map W starts at random"):
+        FLOW.network(width=3, scales={"V": 1})
+    with pytest.raises(ModelError, match="the map W starts at random"):
+        FLOW.network(width=3, values={"V": [1, 2, 3]})
+    net = FLOW.network(width=3, scales={"V": 1}, values={"W": np.ones((3, 2))})
+    assert net.weights["V"].any() and np.allclose(net.weights["W"] @ net.words["E"], 1)
+    still = FLOW.network(width=3, scales={"V": 0, "W": 0})
+    assert not any(array.any() for array in still.weights.values())
+    with pytest.raises(ParameterError, match="omega"):
+        FLOW.network(width=3, omega=-1)
+
+
+def test_a_generator_is_gone_on_with_and_a_seed_is_begun_anew() -> None:
+    rng = np.random.default_rng(5)
+    one, two, again = (FLOW.network(width=2, omega=1, seed=s) for s in (rng, rng, 5))
+    assert np.array_equal(one.weights["W"], again.weights["W"]) and not np.array_equal(
+        one.weights["W"], two.weights["W"]
+    )
+    for seed in ("x", -1, 0.5):
+        with pytest.raises(ParameterError, match="is not a whole number from 0 on, or a generator"):
+            FLOW.network(width=2, omega=1, seed=seed)
+    nets = program_networks(FLOW, seeds=[5, 6], width=2, omega=1)
+    assert len(nets) == 2 and np.array_equal(nets[0].weights["W"], again.weights["W"])

@@ -58,3 +58,44 @@ def test_factors_of_shifted_exponentials_are_taken_off_and_nothing_else_is() -> 
     assert found is weights and factors == [two, three]
     assert _factors(z) == (None, []) and _factors(blocks.multiply(two, z)) == (None, [])
     assert _factors(blocks.multiply(z, weights)) == (None, [])
+
+
+def test_only_a_softmax_over_the_last_axis_has_a_slope_by_pairs() -> None:
+    """What looks like one, but shares no exponentials, has no sum over them or another axis, is left to its parts."""
+    z, y, bar = blocks.leaf("z", (3, 4)), blocks.leaf("y", (3, 4)), blocks.leaf("u", (3, 4))
+    rule = SoftmaxPairs(4)
+    share = blocks.softmax(z)
+    up, over = share.args
+    ((where, slope),) = rule(share, bar)
+    assert where is z and slope.shape == (3, 4)
+    other = blocks.softmax(y).args[1]
+    last_not, twice = blocks.sum_axis(up, 0), blocks.sum_axis(blocks.multiply(up, up), -1)
+    for block in (
+        z,
+        up,
+        blocks.add(share, share),
+        blocks.multiply(up, other),  # over the sum of something else
+        blocks.multiply(up, blocks.sum_axis(up, -1)),  # no reciprocal
+        blocks.multiply(up, blocks.apply(blocks.STEP, blocks.sum_axis(up, -1))),
+        blocks.multiply(up, blocks.apply(blocks.RECIPROCAL, up)),  # no sum
+        blocks.multiply(up, blocks.apply(blocks.RECIPROCAL, last_not)),
+        blocks.multiply(up, blocks.apply(blocks.RECIPROCAL, twice)),
+        blocks.multiply(z, over),
+    ):
+        assert rule(block, bar) is None, block.op
+    assert SoftmaxPairs(3)(share, bar) is None and SoftmaxPairs(4)(share, bar) is not None
+    assert SoftmaxPairs().longest == 4
+
+
+@pytest.mark.parametrize("shape", [(1,), (4,), (3, 4), (2, 3, 2)])
+def test_a_slope_by_pairs_is_the_derivative_of_the_softmax(shape: tuple[int, ...]) -> None:
+    """By all entries at once: s_a (u_a - sum of s_b u_b), for tables of any number of axes, with counts too."""
+    rng = np.random.default_rng(len(shape))
+    z, u = blocks.leaf("z", shape), blocks.leaf("u", shape)
+    x, bar, n = rng.normal(size=shape), rng.normal(size=shape), rng.integers(1, 5, shape)
+    for counts in (None, blocks.constant(n)):
+        read = blocks.multiply(blocks.softmax(z, counts), u)
+        (slope,) = BlockKernel(blocks.gradient(read, [z], SoftmaxPairs()), {})({"z": x[None], "u": bar[None]})
+        weight = np.exp(x) * (1 if counts is None else n)
+        s = weight / weight.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(slope[0], s * (bar - (s * bar).sum(axis=-1, keepdims=True)), rtol=1e-11, atol=1e-15)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.networks.weight_gradient import WeightGradient, _degree, _each, _mean_sandwich, _sandwich
-from odesys import Data, Space, Units, Words, blocks, gradient_flow, maps, squared
+from numerics.networks.block_kernel import VARYING
+from numerics.networks.weight_gradient import WeightGradient, _degree, _each, _mean_sandwich, _may_be_tiny, _sandwich
+from odesys import Data, Sample, Space, Units, Words, blocks, gradient_flow, graph, logistic, maps, squared
+from odesys.program.program import read_program
 
 WORDS = Words("a b")
 DATA = Data(WORDS, [(("a", "b"), 1), (("b", "-a"), 0)])
@@ -131,3 +133,102 @@ def test_how_many_factors_a_loss_has() -> None:
     ):
         assert _degree([root]) == degree
     assert _degree([A, A @ B @ A, B]) == 3
+
+
+def weights_of(program: Any, networks: int = 1, seed: int = 0) -> dict[str, np.ndarray]:
+    sizes = {"W": (2, 2), "A": (2, 2), "w": (1, 2), "V": (1, 2)}
+    rng = np.random.default_rng(seed)
+    return {name: rng.normal(size=(networks, *sizes[name])) for name in program.maps}
+
+
+def test_a_map_that_is_not_read_has_no_slope() -> None:
+    program = gradient_flow(units, DATA, squared, train="V W").program
+    reverse = WeightGradient(program, ("V", "B", "W"), {})
+    weights = {**weights_of(program, 2), "B": np.ones((2, 3, 5))}
+    words = {"E": np.linalg.qr(np.random.default_rng(1).normal(size=(4, 2, 2)))[0]}
+    for found in (reverse.means(weights, words), reverse.signs(weights, words)):
+        assert list(found) == ["V", "B", "W"] and found["V"].any() and found["W"].any()
+        assert found["B"].shape == (2, 3, 5) and not found["B"].any()
+    alone = {name: array[:1] for name, array in weights.items()}
+    found = reverse.gradients(alone, {"E": words["E"][:1]})
+    assert found["B"].shape == (1, 3, 5) and not found["B"].any() and found["V"].any()
+
+
+def pairs(X: Any) -> Any:
+    V, W = maps("V", 1, Units("r", 2)), maps("W", Units("r", 2), WORDS)
+    return V @ ((W @ X[0]) * (W @ X[0]))
+
+
+@pytest.mark.parametrize("function", [pairs, twice])
+def test_numbers_that_differ_from_sample_to_sample_are_as_if_they_were_bound(function: Any) -> None:
+    """A label y and a bias b: values, slopes, their means and signs, in floats and beyond."""
+    one = Data(WORDS, [Sample(["a", "b"], "y")])
+    program = read_program(lambda X: function(X) + "b", one, squared)
+    given = np.array([[1.0, 0.5], [-2.0, 0.25], [0.5, -1.0], [3.0, 2.0]])
+    weights = weights_of(program)
+    words = np.linalg.qr(np.random.default_rng(5).normal(size=(4, 2, 2)))[0]
+    reverse = WeightGradient(program, program.maps, {}, ["y", "b"])
+    vectors = {"E": words, VARYING: given}
+    each = [WeightGradient(program, program.maps, {"y": y, "b": b}) for y, b in given]
+    seen = reverse.observe(weights, vectors)
+    alone = [own.gradients(weights, {"E": words[k : k + 1]}) for k, own in enumerate(each)]
+    for name, values in seen.items():
+        exact = [own.observe(weights, {"E": words[k : k + 1]})[name][0] for k, own in enumerate(each)]
+        assert values == pytest.approx(exact, rel=1e-12)
+    many, means, signs = (f(weights, vectors) for f in (reverse.gradients, reverse.means, reverse.signs))
+    reverse.far = np.inf
+    beyond = reverse.signs(weights, vectors)
+    for name in program.maps:
+        for k in range(4):
+            assert many[name][k] == pytest.approx(alone[k][name][0], rel=1e-11, abs=1e-12)
+        assert means[name][0] == pytest.approx(np.mean([a[name][0] for a in alone], axis=0), rel=1e-11, abs=1e-12)
+        assert np.array_equal(signs[name], np.sign(means[name])) and np.array_equal(beyond[name], signs[name])
+
+
+@pytest.mark.parametrize("exponent", [-80, -110, -160, -200])
+def test_signs_of_slopes_whose_factors_underflow_together(exponent: int) -> None:
+    """The slope of log(1 + exp(-V (W x)^2)) by V is -(W x)^2 / 2 for tiny weights, and by W it is -V W x x'."""
+    program = gradient_flow(pairs, Data(WORDS, [("a", 1)]), logistic, train="V W").program
+    weights, small = weights_of(program), 10.0**exponent
+    reverse = WeightGradient(program, program.maps, {})
+    words = {"E": np.eye(2)[None]}
+    first = weights["W"][0, :, 0]
+    slopes = {"V": -(first**2)[None], "W": -np.outer(weights["V"][0, 0] * first, [1, 0])}
+    found = reverse.signs({name: small * array for name, array in weights.items()}, words)
+    for name, exact in slopes.items():
+        assert np.array_equal(found[name][0], np.sign(exact)), name
+
+
+def test_products_of_factors_beyond_a_bound_stay_in_floats() -> None:
+    for function in (pairs, twice):
+        program = gradient_flow(
+            function, Data(WORDS, [("a", 1), ("b", -1)]), logistic, train="w" if function is twice else "V W"
+        ).program
+        reverse = WeightGradient(program, program.maps, {})
+        slopes = reverse._watched[0][: len(reverse.moved)]
+        assert reverse.far ** _degree(slopes) == pytest.approx(1e-250)
+        assert 0 < reverse.far < 1
+
+
+def test_gates_are_never_tiny_and_other_functions_may_be() -> None:
+    z = blocks.leaf("z", (2, 3))
+    share = blocks.softmax(z)
+    assert _may_be_tiny(share.args[0]) and _may_be_tiny(share.args[1]) and not _may_be_tiny(share)
+    assert not _may_be_tiny(blocks.apply(blocks.STEP, z)) and _may_be_tiny(blocks.apply(graph.exp(blocks.Z), z))
+    assert not _may_be_tiny(z) and not _may_be_tiny(z @ z.T)
+    assert _degree([share]) == 2 and _degree([blocks.apply(blocks.STEP, z @ z.T)]) == 1
+
+
+def test_a_gradient_of_a_read_out_in_closed_form() -> None:
+    """f = w A A' A x under the logistic loss, by every map that occurs, also several times and transposed."""
+    program = gradient_flow(twice, Data(WORDS, [("a", 1)]), logistic, train="w").program
+    weights = weights_of(program, seed=8)
+    A, w, x = weights["A"][0], weights["w"][0], np.array([[1.0], [0.0]])
+    f = (w @ A @ A.T @ A @ x).item()
+    reverse = WeightGradient(program, ("w", "A"), {})
+    slope = -1 / (1 + np.exp(f))
+    found = reverse.gradients(weights, {"E": np.eye(2)[None]})
+    assert found["w"][0] == pytest.approx(slope * (A @ A.T @ A @ x).T, rel=1e-12)
+    by_a = w.T @ (A.T @ A @ x).T + A @ x @ w @ A + (w @ A @ A.T).T @ x.T
+    assert found["A"][0] == pytest.approx(slope * by_a, rel=1e-12)
+    assert reverse.observe(weights, {"E": np.eye(2)[None]})["loss"] == pytest.approx([np.log1p(np.exp(-f))])

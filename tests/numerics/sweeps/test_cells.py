@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
+import sys
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -177,3 +183,147 @@ def test_looking_for_kept_results_tells_its_progress(tmp_path: Path, monkeypatch
     told: list[str] = []
     assert run_cells(abs, [-1, 2], lambda what, done: told.append(what), store=tmp_path) == [1, 2]
     assert told[:2] == ["looking for results that are kept"] * 2 and len(told) == 4
+
+
+def test_results_are_told_as_they_come_and_kept_for_as_many_as_were_run(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+    assert run_cells(abs, [-1, -2, -3, -4], lambda what, share: told.append((what, share)), label="cells") == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert told == [("cells", 0.25), ("cells", 0.5), ("cells", 0.75), ("cells", 1.0)]
+    assert run_cells(abs, [], store=tmp_path) == []
+    run_cells(abs, [-1, -2], store=tmp_path)
+    told.clear()
+    run_cells(abs, [-1, -2, -3, -4], lambda what, share: told.append((what, share)), store=tmp_path, label="cells")
+    assert told[-2:] == [("cells", 0.75), ("cells", 1.0)], "what is kept is not run"
+
+
+class Counted:
+    """A pool that computes at once, and notes how many processes it was asked for."""
+
+    sizes: ClassVar[list[int]] = []
+
+    def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(cell))
+        return future
+
+
+@pytest.mark.parametrize(("workers", "cells_", "size"), [(1, 5, None), (2, 1, None), (2, 5, 2), (9, 3, 3), (2, 2, 2)])
+def test_there_are_no_more_processes_than_cells(
+    monkeypatch: pytest.MonkeyPatch, workers: int, cells_: int, size: int | None
+) -> None:
+    @contextmanager
+    def pool(count: int, method: str) -> Iterator[Counted]:
+        Counted.sizes.append(count)
+        yield Counted()
+
+    Counted.sizes.clear()
+    monkeypatch.setattr(cells, "process_pool", pool)
+    assert run_cells(abs, list(range(-cells_, 0)), workers=workers) == list(range(cells_, 0, -1))
+    assert Counted.sizes == ([] if size is None else [size])
+
+
+def test_a_sentence_for_each_number_of_processes_below_one() -> None:
+    for workers in (0, -3):
+        with pytest.raises(ParameterError, match=f"^{workers} processes can not run anything; use at least 1$"):
+            run_cells(abs, [1], workers=workers)
+
+
+NAMES = [
+    0,
+    0.0,
+    "0",
+    (0,),
+    [0],
+    ((0,),),
+    {"a": 0},
+    {"a": 1},
+    {"b": 0},
+    {"a": 0, "b": 0},
+    np.zeros(2),
+    np.zeros(3),
+    np.zeros((2, 1)),
+    np.zeros(2, dtype=int),
+    np.array([0.0, 1.0]),
+    abs,
+    max,
+    noisy_square,
+    slow,
+    partial(noisy_square),
+    partial(noisy_square, (1, 2)),
+    partial(noisy_square, cell=(1, 2)),
+    partial(slow, (1, 2)),
+]
+
+
+def test_the_name_of_a_value_tells_it_from_every_other() -> None:
+    texts = [cells._text(value) for value in NAMES]
+    assert len(set(texts)) == len(NAMES) and texts == [cells._text(value) for value in NAMES]
+    assert cells._text({"a": 1, "b": 2}) == cells._text({"b": 2, "a": 1})
+    assert cells._text(np.zeros(10**4)) != cells._text(np.append(np.zeros(10**4 - 1), 1.0))
+
+
+def test_the_name_of_a_cell_changes_with_the_source_beside_its_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "made_cells"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    (folder / "__init__.py").write_text("def run(cell):\n    return cell\n")
+    (folder / "b.py").write_text("1")
+    made = importlib.import_module("made_cells").run
+    keys = []
+    for name, text in (("b.py", "1"), ("b.py", "2"), ("c.py", "x"), ("note.txt", "x")):
+        (folder / name).write_text(text)
+        cells._digest.cache_clear()
+        keys.append(cells._key(made)(3))
+    assert len(set(keys)) == 3 and keys[2] == keys[3]
+    sys.modules.pop("made_cells")
+    assert len({cells._key(abs)(cell) for cell in (1, 2, (1, 2))}) == 3 and cells._key(abs)(1) != cells._key(max)(1)
+    digests = iter(["engine", "sweeps", "sweeps", "engine", "other", "engine"])
+    monkeypatch.setattr(cells, "_digest", lambda folder: next(digests))
+    assert len({cells._key(abs)(1) for _ in range(3)}) == 3, "the source of each of the two packages counts"
+
+
+def test_a_task_that_was_touched_within_a_month_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    now = time.time()
+    ages = {"day": 1.0, "nearly": 29.9, "over": 30.1, "year": 365.0}
+    for name, days in ages.items():
+        folder = tmp_path / "unfinished" / name
+        folder.mkdir(parents=True)
+        os.utime(folder, (now - days * 86400, now - days * 86400))
+    with unfinished_cells("a task"):
+        left = {path.name for path in (tmp_path / "unfinished").iterdir()}
+    assert {"day", "nearly"} <= left and not {"over", "year"} & left
+
+
+def test_numbers_that_are_none_stand_where_they_stood(tmp_path: Path) -> None:
+    """Also deep inside, beside values that are nothing at all."""
+    value = {"a": [1.0, math.inf, None], "b": {"c": -math.inf, "d": [math.nan, [2, None]]}, "e": None, "f": "x"}
+    (first,) = run_cells(partial(giving, value=value), [0], store=tmp_path)
+    (second,) = run_cells(partial(giving, value=value), [0], store=tmp_path)
+    assert repr(first) == repr(second) == repr(value)
+
+
+def giving(cell: int, value: object = None) -> object:
+    """The value, whatever the cell."""
+    return value
+
+
+def test_a_function_has_a_name_if_it_is_at_the_top_of_a_module() -> None:
+    class Callable_:
+        def __call__(self, cell: int) -> int:
+            return cell
+
+    assert task_name("t", Callable_()) is None and task_name("t", partial(partial(Callable_()), 1)) is None
+    name = task_name("t", partial(partial(slow), number=1))
+    assert (
+        name is not None
+        and name.startswith(f"t {__name__} ")
+        and name != task_name("u", partial(partial(slow), number=1))
+    )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from numerics.sweeps import sweep
+from numerics.sweeps import store, sweep
+from numerics.sweeps.store import FILE, TABLE, SweepStore, _is_result, flat, write_table
+from numerics.sweeps.sweep import Axis, Plan, PointResult
+from odesys.errors import OutputError
 from tests.swept_paper import GRID, SOURCE, odesys, refused
 
 
@@ -88,8 +92,153 @@ def test_two_at_once_are_refused(swept: Path) -> None:
     ],
 )
 def test_a_row_that_is_not_of_the_plan_is_refused(swept: Path, change: str, words: str) -> None:
-    line = ["sweep", "./swept", "--over", "x=1,11", "--out", "o"]
+    line = ["sweep", "./swept", "--over", "x=1,11", "--out", "o", "--workers", 1]
     assert odesys(*line).exit_code == 0
     with sqlite3.connect("o/sweep.sqlite") as base:
         base.execute(change)
     assert words in refused(*line, "--resume")
+
+
+# ---- without the command line ----------------------------------------------------------------------------------------
+
+
+def plan_of(*values: float) -> Plan:
+    return Plan("toy", "toy", "run", {"x": 0.0, "y": 2}, (Axis("x", values, "list", ""),))
+
+
+@pytest.fixture(autouse=True)
+def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What computes is called here, unless a paper is swept by the command."""
+    if "swept" not in request.fixturenames:
+        monkeypatch.setattr(store, "program_digest", lambda text: "here")
+
+
+def row(x: float, error: str = "") -> PointResult:
+    return PointResult({} if error else {"final": {"z": x}}, error, 0.5, "here")
+
+
+def test_rows_come_back_in_the_order_of_the_grid(tmp_path: Path) -> None:
+    plan = plan_of(1.0, 2.0, 3.0, 4.0)
+    with SweepStore(tmp_path, plan, resume=False) as rows:
+        assert rows.have() == set() and rows.rows() == []
+        for number in (2, 0, 3):
+            rows.keep(number, row(plan.points[number]["x"], "no" if number == 3 else ""))
+        assert rows.have() == {0, 2, 3}
+        rows.keep(0, row(9.0))
+    with SweepStore(tmp_path, plan, resume=True) as rows:
+        assert rows.rows() == [
+            {"number": 0, "parameters": {"x": 1.0, "y": 2}, "result": {"final": {"z": 9.0}}, "error": ""},
+            {"number": 2, "parameters": {"x": 3.0, "y": 2}, "result": {"final": {"z": 3.0}}, "error": ""},
+            {"number": 3, "parameters": {"x": 4.0, "y": 2}, "result": {}, "error": "no"},
+        ]
+        assert rows.forget_failed() == 1 and rows.have() == {0, 2} and rows.forget_failed() == 0
+    with pytest.raises(OutputError, match="has 2 of 4 points of this sweep already; go on with --resume"):
+        SweepStore(tmp_path, plan, resume=False)
+
+
+def test_a_store_that_is_closed_is_one_file_and_one_that_is_discarded_is_none(tmp_path: Path) -> None:
+    with SweepStore(tmp_path, plan_of(1.0), resume=False) as rows:
+        rows.keep(0, row(1.0))
+        assert len(list(tmp_path.iterdir())) > 1
+    assert [file.name for file in tmp_path.iterdir()] == [FILE]
+    with pytest.raises(OutputError, match=r"can not be written: .*; what is there is kept"):
+        rows.keep(0, row(1.0))
+    (tmp_path / "other").mkdir()
+    other = SweepStore(tmp_path / "other", plan_of(1.0), resume=False)
+    other.discard()
+    assert not list((tmp_path / "other").iterdir())
+    other.discard()
+
+
+def test_a_file_that_does_not_say_what_was_swept_is_refused_and_an_empty_one_is_used(tmp_path: Path) -> None:
+    plan = plan_of(1.0, 2.0)
+    cases = (
+        ("UPDATE about SET value = 'odesys sweep 0' WHERE key = 'format'", "is not the file of a sweep"),
+        ("DELETE FROM about WHERE key = 'format'", "is not the file of a sweep"),
+        ("DELETE FROM about WHERE key = 'program'", "was computed by odesys None, this is here"),
+        ("DELETE FROM about WHERE key = 'plan'", "does not say what was swept"),
+        ("DELETE FROM about", "does not say what was swept"),
+        ("SELECT 1", r'holds another sweep: set \{"y": 2\} instead of \{"y": 5\}; give another'),
+    )
+    for number, (change, said) in enumerate(cases):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / FILE).touch()
+        with SweepStore(folder, plan, resume=True) as rows:
+            rows.keep(0, row(1.0))
+        with sqlite3.connect(folder / FILE) as base:
+            base.execute(change)
+        base.close()
+        asked = plan if change != "SELECT 1" else replace(plan, base={"x": 0.0, "y": 5})
+        with pytest.raises(OutputError, match=said):
+            SweepStore(folder, asked, resume=True)
+
+
+def test_an_empty_store_of_another_format_is_refused(tmp_path: Path) -> None:
+    with SweepStore(tmp_path, plan_of(1.0), resume=False):
+        pass
+    with SweepStore(tmp_path, plan_of(5.0), resume=False) as rows:
+        assert rows.have() == set(), "a sweep that came to no point leaves its place"
+    with sqlite3.connect(tmp_path / FILE) as base:
+        base.execute("UPDATE about SET value = 'something else' WHERE key = 'format'")
+    base.close()
+    with pytest.raises(OutputError, match="is not the file of a sweep"):
+        SweepStore(tmp_path, plan_of(5.0), resume=False)
+
+
+@pytest.mark.parametrize(
+    ("found", "fine"),
+    [
+        ({}, True),
+        ({"final": {"x": 1.0}, "time": {"T": 2}, "cost": {"steps": 3}, "invariant_drift": None, "note": "n"}, True),
+        ({"final": {"x": None}, "note": None, "invariant_drift": 1e-9}, True),
+        ({"final": {"x": 2**1023 - 1}}, True),
+        ({"final": {"x": 2**1023}}, False),
+        ({"final": {"x": -(2**1023)}}, False),
+        ({"final": {"x": "1"}}, False),
+        ({"final": [1]}, False),
+        ({"time": 3}, False),
+        ({"cost": "x"}, False),
+        ({"cost": {"x": {}}}, False),
+        ({"invariant_drift": "x"}, False),
+        ({"note": 3}, False),
+        ({"note": ["x"]}, False),
+        ([], False),
+        (None, False),
+    ],
+)
+def test_a_result_is_tables_of_numbers_a_drift_and_a_note(found: object, fine: bool) -> None:
+    assert _is_result(found) is fine
+
+
+@pytest.mark.parametrize("number", [-1, 2, 7])
+def test_a_row_beyond_the_grid_is_refused(tmp_path: Path, number: int) -> None:
+    plan = plan_of(1.0, 2.0)
+    with SweepStore(tmp_path, plan, resume=False) as rows:
+        rows.keep(1, row(2.0))
+    with sqlite3.connect(tmp_path / FILE) as base:
+        base.execute("UPDATE points SET number = ?", (number,))
+    base.close()
+    with pytest.raises(OutputError, match=f"row {number} of .* belongs to other parameters"):
+        SweepStore(tmp_path, plan, resume=True).rows()
+
+
+def test_a_table_has_a_column_for_everything_that_any_row_has(tmp_path: Path) -> None:
+    rows = [
+        {"parameters": {"x": 0.1, "y": 2}, "result": {"final": {"z": 1 / 3, "x": 5}, "time": {"T": 2.0}}, "error": ""},
+        {"parameters": {"x": 0.2, "y": 2}, "result": {}, "error": "no, not here"},
+        {
+            "parameters": {"x": 0.3, "y": 2},
+            "result": {"final": {"z": 1.0}, "cost": {"steps": 4}, "invariant_drift": None, "note": "n"},
+            "error": "",
+        },
+    ]
+    file = write_table(tmp_path, rows)
+    assert file == tmp_path / TABLE and file.read_text().splitlines() == [
+        "x,y,z,final_x,time_T,cost_steps,invariant_drift,note,error",
+        f"0.1,2,{1 / 3!r},5,2.0,,,,",
+        '0.2,2,,,,,,,"no, not here"',
+        "0.3,2,1.0,,,4,,n,",
+    ]
+    assert flat(rows[2]) == {"z": 1.0, "cost_steps": 4, "invariant_drift": None, "note": "n"}
+    assert write_table(tmp_path, []).read_text().splitlines() == ["error"]

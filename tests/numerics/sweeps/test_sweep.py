@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -19,13 +19,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from numerics.sweeps import sweep
-from numerics.sweeps.sweep import LOST_PROCESS, Plan, PointResult
-from odesys.errors import OdesysError
+from numerics.sweeps.sweep import (
+    LOST_PROCESS,
+    Plan,
+    PointResult,
+    make_plan,
+    read_axis,
+    run_point,
+    run_sweep,
+)
+from odesys import __version__
+from odesys.errors import IntegrationError, OdesysError
 from odesys.papers import registry
-from odesys.papers.paper import Paper, Parameter
+from odesys.papers.paper import Paper, Parameter, Simulation
 from tests.swept_paper import GRID, ROOT, odesys, refused
 
 
@@ -248,3 +258,235 @@ def test_points_under_way_when_a_process_dies_are_tried_alone_and_no_other_again
     assert [number for number, row in rows if row.error] == [5] and dict(rows)[5].error == LOST_PROCESS
     assert all(row.result == {"x": number} for number, row in rows if number != 5)
     assert all(begun.count(k) <= 2 for k in range(9)) and begun.count(0) == 1 and begun.count(8) == 1
+
+
+# ---- without the command line ----------------------------------------------------------------------------------------
+
+PARAMETERS = (Parameter("x", 1.0, "a number", low=0), Parameter("y", 2, "a count", int, low=0), Parameter("w", 0.0, ""))
+
+
+def paper_of(*protocols: Callable[..., Any], name: str = "p") -> Paper:
+    return Paper(name, "t", "r", PARAMETERS, {}, {run.__name__: run for run in protocols}, {})
+
+
+def test_a_grid_is_even_in_its_values_or_their_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = paper_of()
+    for text, values in (
+        ("x=log:1:100:3", (1.0, 10.0, 100.0)),
+        ("x=log:100:1:3", (100.0, 10.0, 1.0)),
+        ("x=lin:1:4:4", (1.0, 2.0, 3.0, 4.0)),
+        ("x=lin:4:1:3", (4.0, 2.5, 1.0)),
+        ("x=lin:0:1:3", (0.0, 0.5, 1.0)),
+        ("x=lin:2:2:1", (2.0,)),
+        ("x=lin:0.1:0.4:4", (0.1, 0.2, 0.3, 0.4)),
+        ("x=log:0.1:9:1", (0.1,)),
+        ("y=lin:1:3:5", (1, 2, 3)),
+        (" x = 3 , 1 ", (3.0, 1.0)),
+        ("x= lin : 1 : 2 : 2", None),
+        ("x=lin:1: 2 : 2 ", (1.0, 2.0)),
+    ):
+        if values is None:
+            with pytest.raises(OdesysError, match="a grid is log:LOW:HIGH:COUNT or lin:LOW:HIGH:COUNT"):
+                read_axis(text, made)
+            continue
+        axis = read_axis(text, made)
+        assert axis.values == values and [type(v) for v in axis.values] == [type(v) for v in values]
+        name, _, grid = text.partition("=")
+        spacing = grid.strip()[:3] if ":" in grid else "list"
+        assert (axis.name, axis.spacing, axis.text) == (name.strip(), spacing, grid.strip())
+    for text in ("x=log:1:0:3", "x=log:0:1:3"):
+        with pytest.raises(OdesysError, match="a logarithmic grid has positive ends"):
+            read_axis(text, made)
+    monkeypatch.setattr(sweep, "LARGEST_GRID", 50)
+    assert len(read_axis("x=lin:0:1:50", made).values) == 50
+    for text in ("x=lin:0:1:51", "x=lin:0:1:0", "x=lin:0:1:²", "x=lin:0:1:१"):
+        with pytest.raises(OdesysError, match="is not a whole number from 1 to 50"):
+            read_axis(text, made)
+    with pytest.raises(OdesysError, match="has 3 points between 2 and itself"):
+        read_axis("x=lin:2:2:3", made)
+    with pytest.raises(OdesysError, match=r"has 1\.0 twice; give each value once"):
+        read_axis("x=2,1,3,1", made)
+
+
+def run(parameters: dict[str, Any], progress: object) -> Simulation:
+    """Stages of one name count once, at their first time; numbers may be NumPy's."""
+    if parameters["x"] == 7:
+        raise IntegrationError("seven is not reached", time=0.0)
+    if parameters["x"] == 8:
+        raise ZeroDivisionError("eight")
+    final = {"z": np.float64(2.0), "n": np.int64(3), "x": parameters["x"]}
+    kinds = (("T", "stage", 2.0), ("S", "switch", 1.0), ("T", "stage", 5.0), ("U", "stage", np.float64(3.0)))
+    events = tuple({"name": name, "kind": kind, "time": time} for name, kind, time in kinds)
+    return Simulation("run", parameters, final, events, {"steps": 4, "seconds": 0.5}, np.float64(1e-9), {}, "slow")
+
+
+def other(parameters: dict[str, Any], progress: object) -> Simulation:
+    return Simulation("other", parameters, {}, (), {}, None, {})
+
+
+def test_a_plan_has_every_point_and_the_last_axis_runs_fastest(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = paper_of(run, other)
+    plan = make_plan("p", made, None, ["x=1,2", "y=3,4,5"], {"w": "0.5"})
+    assert plan.points == [{"x": x, "y": y, "w": 0.5} for x in (1.0, 2.0) for y in (3, 4, 5)]
+    assert (plan.paper, plan.name, plan.protocol) == ("p", "p", "run")
+    assert make_plan("p", made, "other", ["x=1"], {}).protocol == "other"
+    assert plan.identity() == {
+        "paper": "p",
+        "protocol": "run",
+        "over": {"x": [1.0, 2.0], "y": [3, 4, 5]},
+        "set": {"w": 0.5},
+    }
+    monkeypatch.setattr(sweep, "LARGEST_GRID", 6)
+    for over, settings, said in (
+        ([], {}, "a sweep needs at least one --over"),
+        (["x=1", "x=2"], {}, "x is given twice"),
+        (["x=1", "y=2"], {"y": "3"}, "y is given twice"),
+        (["x=1,2,3,4", "y=1,2"], {}, "the grid has 8 points, more than 6; make it coarser"),
+    ):
+        with pytest.raises(OdesysError, match=said):
+            make_plan("p", made, None, over, settings)
+    assert len(make_plan("p", made, None, ["x=1,2,3", "y=1,2"], {}).points) == 6
+    with pytest.raises(OdesysError, match="p has no protocol 'q'"):
+        make_plan("p", made, "q", ["x=1"], {})
+
+
+def test_a_folder_is_known_by_its_whole_path_and_a_paper_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = paper_of(run)
+    for name in ("here", "known"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(registry, "known_names", lambda: ["known"])
+    asked = {text: make_plan(text, made, None, ["x=1"], {}).paper for text in ("here", "./here", "known", "elsewhere")}
+    assert asked == {
+        "here": str(tmp_path / "here"),
+        "./here": str(tmp_path / "here"),
+        "known": "known",
+        "elsewhere": "elsewhere",
+    }
+
+
+@pytest.fixture
+def papers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The paper p, and a program that is called here."""
+    sweep._paper.cache_clear()
+    monkeypatch.setattr(registry, "find_paper", lambda text: paper_of(run, other))
+    monkeypatch.setattr(sweep, "program_digest", lambda text: "here")
+    yield
+    sweep._paper.cache_clear()
+
+
+def test_a_point_gives_plain_data(papers: None) -> None:
+    began = time.perf_counter()
+    row = run_point("p", "run", {"x": 1.0})
+    assert (row.error, row.program) == ("", "here") and 0 <= row.seconds <= time.perf_counter() - began
+    assert row.result == {
+        "final": {"z": 2.0, "n": 3, "x": 1.0},
+        "time": {"T": 2.0, "U": 3.0},
+        "cost": {"steps": 4},
+        "invariant_drift": 1e-9,
+        "note": "slow",
+    }
+    assert all(type(v) in (float, int) for v in (*row.result["final"].values(), row.result["invariant_drift"]))
+    assert [run_point("p", "run", {"x": x}).error for x in (7, 8)] == [
+        "seven is not reached",
+        "ZeroDivisionError: eight",
+    ]
+    assert run_point("p", "run", {"x": 7}).result == {}
+
+
+def test_only_what_is_missing_is_computed_and_told(papers: None) -> None:
+    plan = make_plan("p", paper_of(run), None, ["x=1,2,3,4,5"], {})
+    kept: dict[int, PointResult] = {}
+    told: list[tuple[str, float]] = []
+    count = run_sweep(plan, kept.__setitem__, {1, 3}, lambda text, share: told.append((text, share)))
+    assert count == 3 and list(kept) == [0, 2, 4]
+    assert [row.result["final"]["x"] for row in kept.values()] == [1.0, 3.0, 5.0]
+    assert told == [(f"{k + 2} of 5 points", k / 3) for k in (1, 2, 3)]
+    assert run_sweep(plan, kept.__setitem__, set(range(5))) == 0
+
+
+def test_rows_of_another_program_are_not_kept(papers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, kept = make_plan("p", paper_of(run), None, ["x=1,2"], {}), dict[int, PointResult]()
+    foreign = PointResult({}, "", 0.0, "there")
+    monkeypatch.setattr(sweep, "computed", lambda plan, todo, workers, dask: iter([(0, foreign)]))
+    with pytest.raises(OdesysError, match="a worker runs odesys there, this is here: install the same version"):
+        run_sweep(plan, kept.__setitem__, set())
+    assert kept == {}
+
+
+def test_who_computes_is_one_process_several_or_a_cluster(papers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = make_plan("p", paper_of(run), None, ["x=1,2,3"], {})
+    monkeypatch.setattr(sweep, "_on_processes", lambda plan, todo, workers: f"{workers} processes")
+    monkeypatch.setattr(sweep, "_here", lambda plan, todo: "here")
+    monkeypatch.setattr("numerics.sweeps.on_dask.on_dask", lambda plan, todo, address: address)
+    todo = list(enumerate(plan.points))
+    for points, workers, dask, who in (
+        (3, 1, "", "here"),
+        (3, 2, "", "2 processes"),
+        (2, 9, "", "9 processes"),
+        (1, 9, "", "here"),
+        (0, 9, "", "here"),
+        (3, 2, "tcp://cluster", "tcp://cluster"),
+    ):
+        assert sweep.computed(plan, todo[:points], workers, dask) == who
+    assert sweep.computed(plan, todo) == "here"
+
+
+def test_the_program_is_another_one_with_every_file_and_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = []
+    monkeypatch.setattr(registry, "source_folder", lambda text: tmp_path)
+    files = {"a.py": "1", "b/c.py": "2"}
+    for change in ({}, {"a.py": "2"}, {"b/c.py": "3"}, {"d.py": ""}, {"note.txt": "x"}, {}):
+        folder = tmp_path
+        for file in [*folder.rglob("*.py"), *folder.rglob("*.txt")]:
+            file.unlink()
+        for name, text in {**files, **change}.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text)
+        sweep.program_digest.cache_clear()
+        digests.append(sweep.program_digest("p"))
+    plain, *changed, note, again = digests
+    assert plain == note == again and len({plain, *changed}) == 4
+    version, digest, *_ = plain.split(" ", 2)
+    assert version == __version__ and len(digest) == 12
+    for available in (True, False):
+        monkeypatch.setattr(sweep.llvm, "available", lambda available=available: available)
+        sweep.program_digest.cache_clear()
+        assert sweep.program_digest("p") == f"{version} {digest}" + " with machine code" * available
+    monkeypatch.setattr(registry, "source_folder", lambda text: None)
+    sweep.program_digest.cache_clear()
+    assert sweep.program_digest("p").split()[1] != digest
+    sweep.program_digest.cache_clear()
+
+
+def test_no_more_points_are_under_way_than_twice_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are handed out in order; each row is given as soon as it is there."""
+    under_way, most, sizes = set[int](), [0], list[int]()
+
+    class Pool:
+        def submit(self, run: object, paper: str, protocol: str, parameters: dict[str, int]) -> Future[PointResult]:
+            under_way.add(parameters["x"])
+            most[0] = max(most[0], len(under_way))
+            future: Future[PointResult] = Future()
+            future.set_result(PointResult({"x": parameters["x"]}, "", 0.1, "here"))
+            return future
+
+    @contextmanager
+    def process_pool(workers: int) -> Iterator[Any]:
+        sizes.append(workers)
+        yield Pool()
+
+    monkeypatch.setattr(sweep, "process_pool", process_pool)
+    plan = Plan("paper", "paper", "protocol", {}, ())
+    for workers, count, size in ((3, 20, 3), (5, 2, 2)):
+        most[0], seen = 0, []
+        for number, row in sweep._on_processes(plan, [(k, {"x": k}) for k in range(count)], workers):
+            under_way.discard(number)
+            seen.append(number)
+            assert row.result == {"x": number}
+        assert sorted(seen) == list(range(count)) and most[0] == min(2 * workers, count) and sizes[-1] == size
+    assert len(sizes) == 2

@@ -12,7 +12,18 @@ import pytest
 import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
-from odesys.analysis.dependency import critical_block, dependency_graph, linear_part, sign_of, strong_components
+from odesys.analysis.dependency import (
+    _point_text,
+    checked_values,
+    critical_block,
+    dependency_graph,
+    linear_part,
+    ordered_components,
+    sign_of,
+    strong_components,
+    substitution,
+    values_at,
+)
 from odesys.derive.flow import Flow
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
@@ -221,3 +232,153 @@ def test_a_point_may_be_written_in_symbols_of_its_own() -> None:
     symbolic = critical_block(system, start(omega), {"b": Fraction(1, 2), "omega": Fraction(1, 10)})
     numeric = critical_block(system, start(Fraction(1, 10)), {"b": Fraction(1, 2)})
     assert symbolic.states == numeric.states and symbolic.matrix == numeric.matrix
+
+
+# ---- sentences, numbers and ties -----------------------------------------------------------------------------------
+
+
+def test_errors_name_the_point_and_what_is_wrong_there() -> None:
+    system = System.from_strings("x' = y/(x - 1); y' = abs(x) - k")
+    for call, said, kind in (
+        (lambda: linear_part(system, {"x": 1, "y": 0}), "the equations divide by zero at x = 1, y = 0", EquationError),
+        (
+            lambda: linear_part(system, {"x": 0, "y": 2}),
+            "the field has a kink at x = 0, y = 2: x is zero there, so the Jacobian does not exist; take a point on "
+            "one side",
+            EquationError,
+        ),
+        (lambda: linear_part(system, {"q": 1}), "q is not a state; the states are x, y", EquationError),
+        (lambda: linear_part(system, {}, {"q": 1}), "q is not a parameter; the parameters are k", EquationError),
+        (
+            lambda: linear_part(System.from_strings({"x": "x"}), {}, {"q": 1}),
+            "q is not a parameter; the parameters are none",
+            EquationError,
+        ),
+        (lambda: values_at([1 / graph.sym("x")], {"x": 0}), "the equations divide by zero at x = 0", EquationError),
+        (
+            lambda: critical_block(System.from_strings("x' = x*t")),
+            "the growth rate needs numbers, but t has none (the system depends on time)",
+            ParameterError,
+        ),
+        (
+            lambda: critical_block(System.from_strings("x' = k*x")),
+            "the growth rate needs numbers, but k has none; pass parameters={'k': ...}",
+            ParameterError,
+        ),
+    ):
+        with pytest.raises(kind) as caught:
+            call()
+        assert str(caught.value) == said
+    many = System.from_strings({f"x{k}": "1" for k in range(13)})
+    with pytest.raises(EquationError, match=r"the states are x0, .*, x10, x11$"):
+        linear_part(many, {"q": 1})
+
+
+def test_a_point_is_told_by_its_first_four_values() -> None:
+    assert _point_text({}) == "the symbolic point" and _point_text({"a": 1, "b": 2}) == "a = 1, b = 2"
+    assert _point_text(dict.fromkeys("abcd", 0)) == "a = 0, b = 0, c = 0, d = 0"
+    assert _point_text(dict.fromkeys("abcde", 0)) == "a = 0, b = 0, c = 0, d = 0, ..."
+
+
+@pytest.mark.parametrize(
+    ("value", "sign"),
+    [
+        (0, 0),
+        (sp.Rational(-1, 3), -1),
+        (sp.sqrt(2) / 10**30, 1),
+        (-sp.sqrt(2) / 10**35, -1),
+        (sp.sin(1) ** 2 + sp.cos(1) ** 2 - 1, 0),
+        (sp.exp(1) * sp.exp(-1) - 1, 0),
+        (sp.I, None),
+        (sp.sqrt(-2), None),
+        (sp.zoo, None),
+        (sp.nan, None),
+        (sp.Float(0.0), None),
+        (sp.Float(2e-9), 1),
+        (sp.Float(-2e-9), -1),
+        (sp.Float(5e-10), None),
+        (sp.Symbol("a", positive=True) - sp.Symbol("a", positive=True), 0),
+        (sp.Symbol("a", negative=True) * 3, -1),
+        (sp.Symbol("a", positive=True) + 1.0, 1),
+        (sp.Symbol("a", positive=True) ** 2 + 2 * sp.Symbol("a", positive=True), 1),
+        (sp.Symbol("a") ** 2, None),
+        (sp.sqrt(3 - 2 * sp.sqrt(2)) - sp.sqrt(2) + 1, 0),
+        (sp.log(6) - sp.log(2) - sp.log(3), 0),
+        (sp.besselj(0, 1), 1),
+    ],
+)
+def test_signs_of_exact_numbers_floats_and_symbols(value: object, sign: int | None) -> None:
+    """Within rounding of zero a float has none; an exact number is zero only where that is proved."""
+    assert sign_of(value) == sign
+
+
+def test_components_of_a_graph_come_after_their_drivers_and_else_by_name() -> None:
+    edges = nx.DiGraph([("d", "a"), ("c", "b"), ("b", "c")])
+    edges.add_node("e")
+    assert ordered_components(edges, "abcde") == (("b", "c"), ("d",), ("a",), ("e",))
+    assert ordered_components(edges, "edcba") == (("e",), ("d",), ("c", "b"), ("a",))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_linear_parts_are_those_of_sympy(seed: int) -> None:
+    """Products, quotients, roots and functions, at a point and in symbols, zero entries among them."""
+    rng = random.Random(seed)
+    parts = ["x*y", "x/(1 + y^2)", "sin(x*z)", "exp(y)/x", "z^3", "sqrt(1 + x^2)", "3", "y", "log(2 + z^2)", "1/(x*y)"]
+    rates = {name: " + ".join(f"{rng.randint(-3, 3)}*({t})" for t in rng.sample(parts, 3)) for name in "xyz"}
+    system = System.from_strings(rates)
+    point = {name: Fraction(rng.randint(1, 9), rng.randint(1, 4)) for name in "xyz"}
+    states = list(system.states)
+    jacobian = sp.Matrix(system.rhs).jacobian(states)
+    at = {s: sp.Rational(str(point[s.name])) for s in states}
+    assert (linear_part(system, point) - jacobian.subs(at)).applyfunc(sp.simplify) == sp.zeros(3, 3)
+    assert (linear_part(system) - jacobian).applyfunc(sp.simplify) == sp.zeros(3, 3)
+    half = linear_part(system, {"y": point["y"]}) - jacobian.subs(states[1], at[states[1]])
+    assert half.applyfunc(sp.simplify) == sp.zeros(3, 3)
+
+
+def test_values_are_split_into_those_of_the_graph_and_others() -> None:
+    a = sp.Symbol("a", positive=True)
+    nodes, outside = substitution({"x": Fraction(1, 2), "y": sp.pi, "z": a + 1, "w": graph.sym("u")})
+    assert nodes[graph.sym("x")] is graph.num(Fraction(1, 2)) and nodes[graph.sym("w")] is graph.sym("u")
+    assert outside["a"] is a and nodes[graph.sym("z")] is graph.sym("a") + 1
+    (value,) = values_at([graph.sym("y") * graph.sym("x") + graph.sym("z")], {"x": 2, "y": sp.pi, "z": a})
+    assert sp.expand(value - 2 * sp.pi - a) == 0
+
+
+def test_points_in_symbols_take_numbers_of_parameters() -> None:
+    system = System.from_strings("x' = k*x; y' = y")
+    omega = sp.Symbol("omega")
+    found = checked_values(system, {"x": omega**2}, {"omega": 3, "k": 2})
+    assert found == {"x": 9, "k": 2}
+    with pytest.raises(EquationError, match="tau is not a parameter"):
+        checked_values(system, {"x": omega}, {"tau": 3})
+    with pytest.raises(EquationError, match="omega is not a parameter"):
+        checked_values(system, {"x": 1}, {"omega": 3})
+
+
+def test_blocks_of_equal_growth_are_ties_and_zero_entries_are_no_edges() -> None:
+    """x and y are joined by an entry that is zero for a reason (sin^2 + cos^2 - 1), so each is a block of its own."""
+    tied = critical_block(System.from_strings("x' = 2*x; y' = x + 2*y; z' = y + z; w' = 2*w - z"))
+    assert (
+        tied.states == ("x",) and tied.ties == (("y",), ("w",)) and tied.growth == 2 and tied.evidence == "measurement"
+    )
+    near = critical_block(System.from_strings("x' = 2*x; y' = (2 + 3e-9)*y; z' = (2 - 3e-9)*z"))
+    assert near.states == ("y",) and near.ties == ()
+    zero = System.from_equations({X: X + Y * (sp.sin(2) ** 2 + sp.cos(2) ** 2 - 1), Y: X + 5 * Y})
+    assert critical_block(zero).states == ("y",)
+    spiral = critical_block(System.from_strings("x' = -x - 9*y; y' = 9*x - y; z' = z/2"))
+    assert spiral.states == ("z",) and spiral.growth == pytest.approx(0.5)
+    turned = critical_block(System.from_strings({"x": "-x - y", "y": "x - y", "z": "1.2*z"}, kind="map"))
+    assert turned.states == ("x", "y") and turned.growth == pytest.approx(2**0.5)
+
+
+def test_a_block_at_a_point_that_only_sympy_can_hold() -> None:
+    block = critical_block(pendulum(), {"x": sp.pi})
+    assert (
+        block.states == ("x", "y")
+        and block.growth == pytest.approx(1.0)
+        and block.matrix == sp.Matrix([[0, 1], [1, 0]])
+    )
+    scaled = System.from_strings("x' = k*x - y; y' = sin(k)*x")
+    alone = critical_block(scaled, {}, {"k": sp.pi})
+    assert alone.states == ("x",) and alone.growth == pytest.approx(np.pi)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sympy as sp
 
 from odesys import System
 from odesys import analyse as findings
+from odesys.analysis import findings as room
+from odesys.analysis.finding import Finding
+from odesys.analysis.findings import Analysis, _conserved, _structure, _symmetries
+from odesys.analysis.rest_sets import EVERYWHERE, Continuum, Equilibria, Equilibrium, Undecided
 from odesys.errors import EquationError, ParameterError
 from tests.found_lines import texts
 
@@ -166,3 +172,240 @@ def test_progress_is_told_what_is_searched() -> None:
     steps, fractions = zip(*told, strict=True)
     assert steps == ("structure", "conserved quantities", "symmetries", "invariant sets", "equilibria")
     assert sorted(fractions) == list(fractions) and fractions[0] >= 0 and fractions[-1] < 1
+
+
+PLANE = System.from_strings({"x": "y", "y": "-x"})
+
+
+def said(
+    kind: str, stable: str = "", condition: bool = False, families: int = 0, left: int = 0, low: float = 0.0
+) -> str:
+    """What a headline says of rests in a box, with a stability for each point and some lines that are undecided."""
+    enclosure = {name: (Fraction(0), Fraction(0)) for name in "xy"} if kind != "symbols" else {}
+    words = {"s": "stable", "a": "asymptotically stable", "u": "unstable", "?": "undecided"}
+    one = Equilibrium({"x": 0, "y": 0}, "proof", enclosure, 1, (sp.Symbol("k") > 0,) if condition else ())
+    box = {"x": (low, 1.0) if low else EVERYWHERE, "y": EVERYWHERE}
+    undecided = (Undecided("why"),) if kind == "open" else ()
+    family = Continuum({"x": 0, "y": sp.Symbol("y")}, ("y",), 1)
+    rests = Equilibria((one,) * len(stable), (family,) * families, undecided, box)
+    types: Any = tuple(SimpleNamespace(stability=words[s]) for s in stable)
+    lines = tuple(Finding("equilibria", "?", "undecided" if k < left else "proof") for k in range(3))
+    counts = {"conserved": 0, "independent": 0, "degree": 3, "symmetries": 1}
+    return Analysis(PLANE, {}, {}, lines, rests, types, counts).sentence.partition("permutations, ")[2]
+
+
+def test_the_headline_counts_points_families_and_questions() -> None:
+    done = " Nothing is left open."
+    assert said("all") == "0 equilibria." + done and said("all", "u") == "1 equilibrium (0 stable)." + done
+    assert said("all", "sau") == "3 equilibria (2 stable)." + done
+    assert said("all", "sa?") == "3 equilibria (2 shown to be stable)." + done
+    assert said("open", "ss") == "at least 2 equilibria (2 stable)." + done
+    assert said("open") == "no isolated equilibrium found." + done
+    assert said("all", families=1) == "0 isolated equilibria, 1 family of equilibria." + done
+    assert said("all", "s", families=2) == "1 isolated equilibrium (1 stable), 2 families of equilibria." + done
+    assert said("open", families=2) == "no isolated equilibrium found, 2 families of equilibria." + done
+    assert said("symbols", "s") == "1 equilibrium in symbols." + done
+    assert said("symbols", "ss", condition=True) == "2 equilibria in symbols, where their conditions hold." + done
+    assert said("all", left=1) == "0 equilibria. 1 question is left open."
+    assert said("all", left=2) == "0 equilibria. 2 questions are left open."
+    outside = " Equilibria outside were not searched. "
+    assert (
+        said("all", "u", low=-1.0) == f"1 equilibrium with x in [-1, 1] (0 stable).{outside}Nothing else is left open."
+    )
+    assert (
+        said("open", low=-1.0) == f"no isolated equilibrium found with x in [-1, 1].{outside}Nothing else is left open."
+    )
+    assert said("all", low=-1.0, left=2) == f"0 equilibria with x in [-1, 1].{outside}2 questions are left open."
+
+
+def test_the_headline_counts_conserved_quantities_and_symmetries() -> None:
+    def words(**counts: int) -> str:
+        return Analysis(PLANE, counts=counts).sentence
+
+    assert words() == "2 states: conserved quantities not searched. Nothing is left open."
+    assert words(conserved=0, independent=0, degree=4) == (
+        "2 states: no conserved quantity up to degree 4. Nothing is left open."
+    )
+    assert words(conserved=1, independent=1, degree=1, symmetries=1) == (
+        "2 states: 1 conserved quantity up to degree 1, no symmetry by signed permutations. Nothing is left open."
+    )
+    assert words(conserved=3, independent=2, degree=2, symmetries=2) == (
+        "2 states: 3 conserved quantities, 2 of them independent, up to degree 2, 2 signed permutations. "
+        "Nothing is left open."
+    )
+    assert Analysis(System.from_strings({"x": "1"})).sentence.startswith("1 state: ")
+
+
+def test_lines_are_printed_by_sections_with_what_was_searched_below() -> None:
+    lines = (
+        Finding("conserved", "first", "proof", "among these", "call that"),
+        Finding("structure", "second", "undecided"),
+        Finding("equilibria", "third", "proof", "", "more"),
+    )
+    found = Analysis(System.from_strings({"x": "x/2"}, kind="map"), findings=lines, notes=("a", "b"))
+    assert found.open_questions == lines[1:2]
+    assert str(found).splitlines()[1:] == [
+        "", "STRUCTURE", "  [undecided] second",
+        "", "CONSERVED", "  [proof] first", "      among these", "      call that",
+        "", "FIXED POINTS", "  [proof] third", "      more",
+        "", "LEFT OUT", "  a", "  b",
+    ]  # fmt: skip
+    assert str(Analysis(PLANE)) == Analysis(PLANE).sentence and repr(found) == f"<Analysis: {found.sentence}>"
+
+
+def test_everything_by_name_for_other_programs() -> None:
+    system = System.from_strings({"x": "-k*x + j"})
+    table = Analysis(
+        system, {"k": Fraction(1, 2)}, {"x": 3}, (Finding("structure", "a", "proof"),), notes=("n",)
+    ).as_json()
+    assert table["kind"] == "flow" and table["states"] == ["x"] and table["start"] == {"x": "3"}
+    assert table["parameters"] == {"j": "", "k": "1/2"} and table["notes"] == ["n"]
+    assert sp.sympify(table["equations"]["x"]) == sp.sympify("-k*x + j")
+    assert table["findings"] == [
+        {"section": "structure", "text": "a", "evidence": "proof", "searched": "", "further": ""}
+    ]
+    assert table["sentence"] == "1 state: conserved quantities not searched. Nothing is left open."
+
+
+def structure(equations: Any, kind: str = "flow") -> list[str]:
+    return [line.text for line in _structure(System.from_strings(equations, kind=kind))]
+
+
+def test_lines_about_structure() -> None:
+    assert structure("x' = y; y' = -x") == []
+    assert structure("x' = y; y' = 1 - z; z' = 0") == [
+        "The states form 3 blocks, each driven by earlier ones only: {z} -> {y} -> {x}",
+        "These states never move: z",
+    ]
+    chain = {f"x{k}": f"x{k - 1}" if k else "-x0" for k in range(7)}
+    (line,) = structure(chain)
+    assert line.endswith(
+        "blocks, each driven by earlier ones only: " + " -> ".join(f"{{x{k}}}" for k in range(6)) + " -> ..."
+    )
+    assert structure({name: chain[name] for name in list(chain)[:6]})[0].endswith(" -> {x5}")
+    assert structure("x' = t*x") == ["The equations depend on time t"]
+    assert structure({"x": "step(x)"}, "map") == ["The map switches where x = 0"]
+    still = {f"x{k}": "0" for k in range(13)}
+    assert structure(still)[-1] == f"These states never move: {', '.join([*still][:12])}"
+
+
+def test_formulas_that_are_too_long_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_WRITTEN", 1)
+    one, two = "x' = -step(x) - step(x + y + 1)", "x' = -step(x - y) - step(x + y + 1)"
+    assert structure(f"{one}; y' = -x")[-1] == "The field switches where x = 0, or 1 longer formula vanishes"
+    assert structure(f"{two}; y' = -x")[-1] == "The field switches where 2 longer formulas vanish"
+
+
+def test_lumps_are_looked_for_up_to_a_number_of_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = "a' = b + c; b' = -b*(1 + a); c' = -c*(1 + a); d' = b - c"
+    told = [line for line in _structure(System.from_strings(chain)) if line.searched == "exact lumping"]
+    assert [(line.text, line.evidence) for line in told] == [
+        ("2 combinations of the states move by themselves and contain a: a, b + c", "proof")
+    ]
+    assert "exact lumping" not in [
+        line.searched for line in _structure(System.from_strings(f"{chain} + 0.1*sqrt(2.5e-1*d)*step(d)"))
+    ]
+    monkeypatch.setattr(room, "MOST_LUMPED", 3)
+    assert "exact lumping" not in [line.searched for line in _structure(System.from_strings(chain))]
+    monkeypatch.setattr(room, "MOST_LUMPED", 4)
+    assert "exact lumping" in [line.searched for line in _structure(System.from_strings(chain))]
+
+
+def conserved(equations: Any, **more: Any) -> tuple[list[Finding], dict[str, int], list[Any]]:
+    counts: dict[str, int] = {}
+    nodes: list[Any] = []
+    return list(_conserved(System.from_strings(equations, **more), counts, 0, nodes)), counts, nodes
+
+
+def test_lines_about_conserved_quantities(monkeypatch: pytest.MonkeyPatch) -> None:
+    (line,), counts, nodes = conserved("x' = y; y' = -x")
+    assert (line.text, line.evidence) == ("x**2 + y**2 is conserved", "proof") and len(nodes) == 1
+    assert line.searched == "among polynomials of degree at most 4 in x, y these are all"
+    assert counts == {"conserved": 1, "independent": 1, "degree": 4}
+    (line,), counts, nodes = conserved("x' = x*t")
+    assert line == Finding(
+        "conserved", "Conserved quantities were not searched", "undecided", "the equations depend on t",
+        "check_integral(system, ...)",
+    )  # fmt: skip
+    assert counts == {} and nodes == []
+    (none,), counts, nodes = conserved("x' = 1 - x")
+    assert none.text.startswith("There is no conserved quantity among polynomials of degree at most 4 in x, ")
+    assert (none.evidence, none.searched, none.further) == ("proof", "", "") and counts["conserved"] == 0
+    (_, factor), _, _ = conserved("x' = x - y; y' = x + y")
+    assert factor.text == "1/(x**2 + y**2) is an integrating factor" and factor.searched.startswith(
+        "times it the field"
+    )
+    assert [conserved({f"x{k}": f"-x{k}^2 - {k + 1}" for k in range(n)})[1]["degree"] for n in (3, 5)] == [3, 2]
+    assert conserved("x' = a*x + b; y' = c*y")[1]["degree"] == 3 and conserved("x' = a*x + b")[1]["degree"] == 4
+    monkeypatch.setattr(room, "MOST_LINEAR", 1)
+    (line,), counts, _ = conserved("x' = y; y' = -x")
+    assert line.searched == "there are more than 1 states" and not counts
+    assert conserved("x' = -x")[1]
+
+
+def test_the_degree_falls_with_the_number_of_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_SQUARE", 5)
+    found = SimpleNamespace(ansatz="these", complete=False, independent=0, degree=0, factor=None)
+    nothing: Any = type("Nothing", (list,), vars(found))()
+    asked: list[int] = []
+
+    def search(degree: int, seed: int) -> Any:
+        asked.append(degree)
+        return nothing
+
+    for states, degree in ((1, 4), (2, 4), (3, 3), (4, 3), (5, 2), (6, 1)):
+        system: Any = SimpleNamespace(dimension=states, nodes=(), parameters=(), first_integrals=search)
+        (line,) = _conserved(system, {}, 0, [])
+        assert asked.pop() == degree and line.evidence == "undecided" and line.text == "No conserved quantity was found"
+        assert line.searched == "among these" and line.further == f"system.first_integrals(degree={degree + 1})"
+
+
+def symmetries(equations: Any, **more: Any) -> tuple[list[str], dict[str, int]]:
+    counts: dict[str, int] = {}
+    return [line.text for line in _symmetries(System.from_strings(equations, **more), counts, 0)], counts
+
+
+def test_lines_about_symmetries(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert symmetries("x' = 1 - x") == (["No signed permutation of the states is a symmetry"], {"symmetries": 1})
+    assert symmetries("x' = a*x - b*x^2; y' = -y")[0] == [
+        "A group of 2 signed permutations of the states, generated by y -> -y",
+        "Solutions may be scaled, for every k > 0: y -> k^(1) y",
+        "1 unit can be chosen so that a parameter becomes 1 or -1, which leaves at most 1 parameter",
+    ]
+    assert symmetries("x' = r*x")[0][-1] == (
+        "1 unit can be chosen so that a parameter becomes 1 or -1, which leaves none"
+    )
+    assert symmetries("x' = a*x - b*y; y' = -c*y + d*x")[0][-1].endswith("which leaves at most 2 parameters")
+    lines, counts = symmetries("x' = y; y' = -x")
+    assert (
+        counts == {"symmetries": 4}
+        and lines[-1] == "Solutions may be moved in the direction x -> x + s*(y), y -> y + s*(-x)"
+    )
+    assert [line for line in lines if "scaled" in line] == [
+        "Solutions may be scaled, for every k > 0: x -> k^(1) x, y -> k^(1) y"
+    ]
+    for equations, kind in (("x' = -x^3", "map"), ("x' = x*t", "flow")):
+        assert symmetries(equations, kind=kind)[0] == [
+            "A group of 2 signed permutations of the states, generated by x -> -x"
+        ]
+    monkeypatch.setattr(room, "MOST_SQUARE", 1)
+    assert not any("moved" in line for line in symmetries("x' = y; y' = -x")[0])
+    monkeypatch.setattr(room, "MOST_MOVED", 1)
+    assert symmetries("x' = y; y' = -x") == (
+        ["Signed permutations of the states were not searched, for there are more than 1 states"],
+        {},
+    )
+    assert symmetries("x' = 1 - x")[1]
+
+
+def test_names_that_a_system_does_not_have_are_refused() -> None:
+    with pytest.raises(ParameterError, match=r"^q is not a parameter of the system; it has k$"):
+        findings(System.from_strings({"x": "-k*x"}), {"q": 1})
+    with pytest.raises(ParameterError, match=r"^k is not a state of the system; it has x$"):
+        findings(System.from_strings({"x": "-k*x"}), {"k": 1}, {"k": 1})
+
+
+def test_what_was_given_is_kept() -> None:
+    found = findings(System.from_strings({"x": "-k*x"}), {"k": 2}, {"x": 1}, notes=("n",))
+    assert (found.values, found.start, found.notes) == ({"k": 2}, {"x": 1}, ("n",)) and found.t_end == 10.0
+    assert found.rests is not None and len(found.types) == len(found.rests) == 1 and found.integrals == ()

@@ -9,8 +9,11 @@ import pytest
 import sympy as sp
 
 from odesys import System
+from odesys.analysis import gated_equilibria as room
 from odesys.analysis.equilibria import equilibria
-from odesys.analysis.gated_equilibria import _ends, _lies_in
+from odesys.analysis.gated_equilibria import _ends, _is_continuous, _lies_in, _with_gates
+from odesys.expr import graph
+from odesys.reading.grammar import Grammar
 
 X = sp.Symbol("x", real=True)
 
@@ -68,7 +71,7 @@ def test_a_point_lies_in_a_continuum_where_its_conditions_hold(relation: Any, si
 
     def lies(at: dict[str, Any], **more: Any) -> bool:
         line: Any = SimpleNamespace(**{"point": {"x": X, "y": sp.Integer(2)}, "condition": (), "equations": ()} | more)
-        return _lies_in(SimpleNamespace(algebraic=True, point=at), line, system)  # type: ignore[arg-type]
+        return _lies_in(SimpleNamespace(evidence="proof", point=at), line, system)  # type: ignore[arg-type]
 
     for sign in (-1, 0, 1):
         at = {"x": sp.sqrt(2) + sign, "y": sp.Integer(2)}
@@ -77,7 +80,7 @@ def test_a_point_lies_in_a_continuum_where_its_conditions_hold(relation: Any, si
         assert lies(at, condition=(sp.Gt(X, -9), *held["condition"])) is (sign in signs)
         assert not lies(at | {"y": sp.Integer(3)}, **held)
         assert lies(at, equations=(X - sp.sqrt(2), y - 2)) is (sign == 0)
-    unknown: Any = SimpleNamespace(algebraic=None, point={"x": sp.Integer(1), "y": sp.Integer(2)})
+    unknown: Any = SimpleNamespace(evidence="certificate", point={"x": sp.Integer(1), "y": sp.Integer(2)})
     assert not _lies_in(unknown, SimpleNamespace(point={"x": X, "y": 2}, condition=(), equations=()), system)  # type: ignore[arg-type]
 
 
@@ -89,3 +92,114 @@ def test_the_ends_of_a_coordinate_hold_it(value: Any) -> None:
     ends = [sp.Rational(end.numerator, end.denominator) for end in (low, high)]
     assert ends[0] <= value <= ends[1] and (ends[0] == ends[1]) is bool(sp.sympify(value).is_Rational)
     assert ends[1] - ends[0] <= abs(value) / 10**37
+
+
+def rests(equations: Any, kind: str = "flow") -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Points with whether they slide, and continua with what is free and where they lie; all must be settled."""
+    found = equilibria(System.from_strings(equations, kind=kind))
+    assert found.complete
+    points = [(*e.point.values(), e.slides) for e in found]
+    families = [
+        (*map(str, f.point.values()), f.free, f.dimension, tuple(map(str, f.condition))) for f in found.families
+    ]
+    return points, families
+
+
+@pytest.mark.parametrize(
+    ("equations", "points", "families"),
+    [
+        ("x' = -sign(x)", [(0, True)], []),
+        ("x' = sign(x)", [(0, True)], []),
+        ("x' = sign(x) + 1", [], [("x", ("x",), 1, ("x <= 0",))]),
+        ("x' = sign(x) - 1", [], [("x", ("x",), 1, ("x >= 0",))]),
+        ("x' = step(x)*x", [], [("x", ("x",), 1, ("x <= 0",))]),
+        ("x' = 2*step(x) + 1", [], []),
+        ("x' = abs(x) - 1", [(-1, False), (1, False)], []),
+        ("x' = abs(x)", [(0, False)], []),
+        ("x' = -sign(x) + y; y' = -sign(y) - x", [(0, 0, True)], []),
+        ("x' = -sign(x); y' = 0", [], [("0", "y", ("y",), 1, ())]),
+        ("x' = -sign(x - y) + 1/3; y' = y^2 - 4", [(-2, -2, True), (2, 2, True)], []),
+        ("x' = -sign(x) - 1/2; y' = y", [(0, 0, True)], []),
+        ("x' = -sign(x) - 1; y' = y", [], [("x", "0", ("x",), 1, ("x <= 0",))]),
+        ("gate1' = -sign(gate1); gate2' = gate2 - 1", [(0, 1, True)], []),
+    ],
+)
+def test_rest_by_hand(equations: str, points: list[Any], families: list[Any]) -> None:
+    """Points where both sides push to a surface or away from it, continua with their ends, and names like gates."""
+    assert rests(equations) == (points, families)
+
+
+@pytest.mark.parametrize(
+    ("equation", "points", "families"),
+    [
+        ("x + sign(x)", [(0, False)], []),
+        ("step(x)", [(0, False), (1, False)], []),
+        ("x*step(x)", [(0, False)], [("x", ("x",), 1, ("x > 0",))]),
+        ("x + step(-x)*(x + 1)", [(-1, False), (0, False)], [("x", ("x",), 1, ("-x < 0",))]),
+    ],
+)
+def test_fixed_points_of_a_map_by_hand(equation: str, points: list[Any], families: list[Any]) -> None:
+    """At the surface itself both gates are zero."""
+    assert rests({"x": equation}, "map") == (points, families)
+
+
+def test_a_point_of_a_continuum_is_not_called_isolated() -> None:
+    """The line y = 0 is at rest on both sides of x = 0 and on it; a mixture there is no point of its own."""
+    points, families = rests("x' = -sign(x)*y; y' = -y")
+    assert points == [] and {line[-1] for line in families} == {("x >= 0",), ("x <= 0",)}
+
+
+def test_a_box_holds_what_lies_in_it_and_on_its_ends() -> None:
+    system = System.from_strings("x' = (x - 2)*sign(2*x - 1)")
+    for box, wanted in (
+        ((0, 1), [sp.Rational(1, 2)]),
+        ((2, 3), [2]),
+        ((3, 4), []),
+        ((sp.Rational(1, 2), 2), [sp.Rational(1, 2), 2]),
+    ):
+        found = equilibria(system, box={"x": box})
+        assert [e.point["x"] for e in found] == wanted and found.complete
+        assert found.box == {"x": box}
+
+
+def test_too_many_sides_are_left_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = System.from_strings("x' = -sign(x) - 2*sign(x - 1)")
+    monkeypatch.setattr(room, "PATTERNS", 25)  # five places at each of two surfaces
+    assert equilibria(system).complete
+    monkeypatch.setattr(room, "PATTERNS", 24)
+    found = equilibria(system)
+    assert [u.reason for u in found.undecided] == ["2 switching surfaces have 25 patterns of sides, more than 24"]
+    assert len(found) == 0 and found.box == {"x": (-float("inf"), float("inf"))}
+
+
+@pytest.mark.parametrize(
+    ("text", "continuous"),
+    [
+        ("abs(x)", True),
+        ("sign(x)", False),
+        ("step(y)*y", True),
+        ("step(y)", False),
+        ("step(x + 2*y - 1)*(3*x + 6*y - 3)", True),
+        ("step(x + 2*y - 1)*(3*x + 6*y - 2)", False),
+        ("step(x^2 - y)*(x^2 - y)*exp(x)", True),
+        ("step(x^2 - 2)*(x^2 - 3)", False),
+    ],
+)
+def test_whether_a_field_jumps_at_a_surface(text: str, continuous: bool) -> None:
+    """Also where the surface has no slope along the first state."""
+    system = System.from_strings("x' = y; y' = -x")
+    node = Grammar().read(text)
+    (surface,) = graph.surfaces([node])
+    assert _is_continuous(system, [graph.ONE, node], surface) is continuous
+
+
+def test_gates_take_the_values_of_their_sides() -> None:
+    node = Grammar().read("5*step(x - 1) + 7*step(1 - x) + x")
+    (surface,) = graph.surfaces([node])
+    values = {
+        text: _with_gates([node], [surface], {surface: value})[0]
+        for text, value in (("on", graph.ONE), ("off", graph.ZERO))
+    }
+    side = 1 if graph.substitute([surface], {graph.sym("x"): graph.num(3)})[0].args[0] > 0 else -1
+    x = graph.sym("x")
+    assert values["on" if side > 0 else "off"] is x + 5 and values["off" if side > 0 else "on"] is x + 7

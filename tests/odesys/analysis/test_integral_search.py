@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 
+from odesys.analysis import integral_search
 from odesys.analysis.conserved import check_integral
-from odesys.analysis.integral_search import FirstIntegral, Search, _products, _Span, _sparse, monomials
+from odesys.analysis.integral_search import (
+    FirstIntegral,
+    Monomial,
+    Polynomial,
+    Search,
+    _primitive,
+    _products,
+    _rank,
+    _Span,
+    _sparse,
+    monomials,
+)
+from odesys.analysis.modular import kernel_modulo, primes
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.sympy_bridge import to_sympy
@@ -120,3 +135,233 @@ def test_multiples_of_products_are_taken_off_while_that_makes_it_shorter() -> No
     long = {(0, 0): Fraction(3), (0, 1): Fraction(6), (1, 1): Fraction(4)}
     assert _sparse(long, [square]) == {(1, 1): Fraction(1)}
     assert _sparse({(0, 0): Fraction(1)}, [square]) == {(0, 0): Fraction(1)} and _sparse({}, [square]) == {}
+
+
+COLUMNS = monomials(range(3), 2)
+PRIME = next(iter(primes(1)))
+
+
+def random_polynomial(rng: random.Random, columns: list[Monomial], terms: int) -> Polynomial:
+    return {m: Fraction(rng.choice([-3, -2, -1, 1, 2, 5]), rng.randint(1, 3)) for m in rng.sample(columns, terms)}
+
+
+def ranked(polynomials: list[Polynomial]) -> int:
+    columns = sorted({m for p in polynomials for m in p})
+    rows = [[sp.Rational(str(p.get(m, Fraction(0)))) for m in columns] for p in polynomials]
+    return int(sp.Matrix(rows).rank()) if columns else 0
+
+
+def less(one: Polynomial, other: Polynomial) -> Polynomial:
+    both = {m: one.get(m, Fraction(0)) - other.get(m, Fraction(0)) for m in {*one, *other}}
+    return {m: c for m, c in both.items() if c}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_span_is_that_of_linear_algebra(seed: int) -> None:
+    """What is taken off lies in the space, nothing is left of what lies in it, and what is left is new."""
+    rng = random.Random(seed)
+    span, rows = _Span(COLUMNS), list[Polynomial]()
+    for _ in range(7):
+        new = random_polynomial(rng, COLUMNS, rng.randint(1, 4))
+        rest = span.reduce(new)
+        assert (rest == {}) is (ranked([*rows, new]) == ranked(rows)) and all(rest.values())
+        assert ranked([*rows, less(new, rest)]) == ranked(rows)
+        span.insert(new)
+        rows.append(new)
+        assert len(span._rows) == ranked(rows) and not span.reduce(new)
+    for pivot, row in span._rows:
+        assert row[pivot] == 1
+
+
+def test_a_row_of_a_span_is_led_by_what_is_no_column_and_then_by_the_first_column() -> None:
+    span = _Span([(0, 0), (0,), (1,)])
+    one = Fraction(1)
+    span.insert({(0,): 2 * one, (1,): one})
+    span.insert({(1,): one, (1, 1, 1): 3 * one, (0, 0): one})
+    assert [pivot for pivot, _ in span._rows] == [(0,), (1, 1, 1)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_products_are_those_of_sympy(seed: int) -> None:
+    rng = random.Random(seed)
+    letters = sp.symbols("a b c")
+    known: list[Polynomial] = [{(2,): Fraction(1)}]
+    known += [random_polynomial(rng, [m for m in COLUMNS if len(m) == d], 2) for d in (1, 1, 2)]
+
+    def written(p: Polynomial) -> sp.Expr:
+        return sp.expand(sum(sp.Rational(str(c)) * sp.prod([letters[i] for i in m]) for m, c in p.items()))
+
+    sizes = [1, 1, 1, 2]
+    for degree in (2, 3):
+        wanted = [
+            sp.expand(sp.prod([written(known[k]) for k in choice]))
+            for count in range(2, degree + 1)
+            for choice in integral_search.combinations_with_replacement(range(4), count)
+            if sum(sizes[k] for k in choice) == degree and set(choice) != {0}
+        ]
+        assert [written(p) for p in _products(known, degree, 1)] == wanted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_shorter_form_differs_by_multiples_of_products(seed: int) -> None:
+    rng = random.Random(seed)
+    products = [random_polynomial(rng, COLUMNS, 3) for _ in range(2)]
+    for _ in range(5):
+        product = rng.choice(products)
+        start = random_polynomial(rng, [m for m in COLUMNS if m not in product], 2)
+        factor = Fraction(rng.choice([-3, -1, 2, 5]), 2)
+        long = less(start, {m: factor * c for m, c in product.items()})
+        assert len(long) == 5 and _sparse(long, [product]) == start
+        short = _sparse(long, products)
+        assert len(short) <= len(long) and all(short.values()) and _sparse(short, products) == short
+        assert ranked([*products, less(long, short)]) == ranked(products)
+
+
+def test_coefficients_are_coprime_whole_numbers_most_of_them_positive() -> None:
+    def made(*values: Any) -> list[Fraction]:
+        return list(_primitive({(k,): Fraction(v) for k, v in enumerate(values)}).values())
+
+    assert made("1/2", "1/3") == [3, 2] and made(4, 6) == [2, 3] and made(-4) == [1]
+    assert made(-1, -2, 3) == [1, 2, -3] and made(1, -2) == [1, -2] and made(-1, 2) == [1, -2]
+    assert made("-2/3", "4/9", "-2") == [3, -2, 9] and _primitive({}) == {}
+
+
+OSCILLATOR = System.from_strings({"x": "k*y", "y": "-k*x"})
+TURN = System.from_strings({"x": "y", "y": "-x"}, kind="map")
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("system", [OSCILLATOR, TURN, System.from_strings({"x": "x*y", "y": "-x*y"}, ["k"])])
+def test_changes_of_monomials_obey_the_rule_of_products(system: System, fixed: bool) -> None:
+    """The change of each monomial is checked against that of its factors: for a flow by the product rule, for a map by
+    values before and after, and parameters do not change."""
+    search = Search(system, [sym("x"), sym("y")], 3)
+    columns = monomials(range(2 + len(system.parameters)), 3)
+    changes = dict(zip(columns, search.changes_of(columns, PRIME, fixed), strict=True))
+    values = search._values[PRIME, fixed, len(columns) + integral_search.SPARE_POINTS]
+    size = {(0,): values[0], (1,): values[1], **({(2,): values[4]} if system.parameters else {})}
+    move = {(0,): values[2], (1,): values[3], (2,): 0 * values[0]}
+    assert len(values[0]) == len(columns) + integral_search.SPARE_POINTS
+    for m in columns:
+        total = np.full(len(values[0]), 1, dtype=object)
+        for i in m:
+            total = total * size[(i,)]
+        if system.kind == "map":
+            after = np.full(len(values[0]), 1, dtype=object)
+            for i in m:
+                after = after * (size[(i,)] if i == 2 else move[(i,)])
+            expected = after - total
+        else:
+            expected = 0 * total
+            for k in range(len(m)):
+                part = move[(m[k],)]
+                for i in (*m[:k], *m[k + 1 :]):
+                    part = part * size[(i,)]
+                expected = expected + part
+        assert ((changes[m] - expected) % PRIME == 0).all(), m
+    if fixed and system.parameters:
+        assert len(set(values[4].tolist())) == 1
+
+
+def test_relations_are_conserved_quantities() -> None:
+    columns = monomials(range(2), 2)
+    for system in (OSCILLATOR, TURN):
+        (row,) = kernel_modulo(Search(system, [sym("x"), sym("y")], 0).changes_of(columns, PRIME, True), PRIME)
+        assert row[0] == row[2] != 0 and not any(row[k] for k in (1, 3, 4))
+
+
+def test_what_follows_from_integrals_is_counted() -> None:
+    """Of x^2 + y^2 for a rotation, up to degree 2 one relation and up to degree 4 two; without it none."""
+    search = Search(OSCILLATOR, [sym("x"), sym("y")], 0)
+    energy = FirstIntegral("I1", sym("x") ** 2 + sym("y") ** 2, "")
+    for degree, count in ((2, 1), (3, 1), (4, 2)):
+        columns = monomials(range(2), degree)
+        assert search._covered([energy], columns, PRIME, degree) == count
+        assert search._covered([], columns, PRIME, degree) == 0
+    other = FirstIntegral("I2", sym("x") * sym("y"), "")
+    assert search._covered([energy, other], monomials(range(2), 2), PRIME, 2) == 2
+
+
+def test_constant_combinations_of_columns_need_no_integral() -> None:
+    """x/(x + k) and k/(x + k) are one together, whatever moves."""
+    system = System.from_strings({"x": "-a*x/(k + x)", "y": "b*x/(k + x)"})
+    over = 1 / (sym("x") + sym("k"))
+    search = Search(system, [sym("x"), sym("y"), over, sym("x") * over], 0)
+    assert search._covered([], [(0,), (1,), (2,), (3,)], PRIME, 1) == 1
+    line = FirstIntegral("I1", sym("b") * sym("x") + sym("a") * sym("y"), "")
+    assert search._covered([line], [(0,), (1,), (2,), (3,)], PRIME, 1) == 2
+    assert _rank([np.array([1, 0, 2], dtype=object), np.array([2, 0, 4], dtype=object)], PRIME) == 1
+    assert _rank([np.array([1, 0, 2], dtype=object), np.array([2, 1, 4], dtype=object)], PRIME) == 2
+
+
+def test_only_independent_integrals_are_kept_and_numbered_again() -> None:
+    x, y, z = map(sym, "xyz")
+    top = System.from_strings({"x": "y*z", "y": "-2*x*z", "z": "x*y"})
+    search = Search(top, [x, y, z], 0)
+    one, two, three = (FirstIntegral("?", node, "p") for node in (2 * x**2 + y**2, y**2 + 2 * z**2, x**2 - z**2))
+    kept = search._generic_rank([two, three], [one])
+    assert [(i.name, i.node, i.proof) for i in kept] == [("I1", one.node, "p"), ("I2", two.node, "p")]
+    assert [i.node for i in search._generic_rank([], [three, one, two])] == [three.node, one.node]
+    copies, independent = search.without_copies([one, FirstIntegral("?", 3 * one.node + 5, "q"), two, three])
+    assert [(i.name, i.node) for i in copies] == [("I1", one.node), ("I2", two.node), ("I3", three.node)]
+    assert independent == 2 and search.without_copies([]) == ([], 0)
+    new = search.new_ones([one.node, x * y, three.node, two.node], [one])
+    assert [(i.name, i.node) for i in new] == [("I2", three.node)] and new[0].proof.startswith("exact: ")
+    assert search.new_ones([x], []) == []
+
+
+def test_constants_and_logarithms() -> None:
+    x, y = sym("x"), sym("y")
+    turn = Search(OSCILLATOR, [x, y], 0)
+    assert turn.is_constant(graph.call("sin", x) ** 2 + graph.call("cos", x) ** 2) and turn.is_constant(sym("k"))
+    assert not turn.is_constant(x**2 + y**2) and not turn.is_constant(x)
+    growth = System.from_strings({"x": "2*x", "y": "-3*y"})
+    logs = Search(growth, [x, y, graph.call("log", x), graph.call("log", y)], 0)
+    found = logs.proved({(2,): Fraction(3), (3,): Fraction(2)}, 4)
+    assert found is not None and found.node is x**3 * y**2 and found.name == "I4" and found.proof.startswith("exact: ")
+    assert logs.proved({(2,): Fraction(3), (3,): Fraction(1)}, 1) is None
+    assert logs.node({(0, 0, 1): Fraction(2), (2,): Fraction(-1)}) is 2 * x**2 * y - graph.call("log", x)
+
+
+def test_powers_are_written_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = sym("x"), sym("y")
+    growth = System.from_strings({"x": "2*x", "y": "-3*y"})
+    search = Search(growth, [x, y, graph.call("log", x), graph.call("log", y)], 0)
+    for power, written in ((3, True), (2, False)):
+        monkeypatch.setattr(integral_search, "LARGEST_POWER", power)
+        found = search.proved({(2,): Fraction(3), (3,): Fraction(2)}, 1)
+        assert found is not None and (found.node is x**3 * y**2) is written
+    monkeypatch.setattr(integral_search, "LARGEST_POWER", 3)
+    half = search.proved({(2,): Fraction(1), (3,): Fraction(2, 3)}, 1)
+    assert half is not None and half.node is x * y ** Fraction(2, 3)
+    monkeypatch.setattr(integral_search, "LARGEST_POWER", 2)
+    half = search.proved({(2,): Fraction(1), (3,): Fraction(2, 3)}, 1)
+    assert half is not None and half.node is graph.call("log", x) + 2 * graph.call("log", y) / 3
+
+
+def test_integrals_are_shown_by_name_and_proof() -> None:
+    assert repr(FirstIntegral("I3", sym("x") ** 2, "exact: why")) == "<FirstIntegral I3 = x**2, proved: exact: why>"
+
+
+@pytest.mark.parametrize(
+    ("equations", "degree", "found"),
+    [
+        ("x' = a*y; y' = -b*x", 2, ["a*y**2 + b*x**2"]),
+        ("x' = a*y; y' = -b*x", 4, ["a*y**2 + b*x**2"]),
+        ("x' = y; y' = -x; z' = 0", 2, ["z", "x**2 + y**2"]),
+        ("x' = a^2*y; y' = -b^3*x", 2, ["a**2*y**2 + b**3*x**2"]),
+        ("x' = 1; y' = a", 1, ["a*x - y"]),
+        ("x' = a*b*y; y' = -c*x; z' = y", 2, ["a*b*z - x", "a*b*y**2 + c*x**2"]),
+        ("x' = x^2 + 1", 3, []),
+    ],
+)
+def test_integrals_over_polynomials_with_parameters_in_coefficients(
+    equations: str, degree: int, found: list[str]
+) -> None:
+    system = System.from_strings(equations)
+    search = Search(system, [sym(name) for name in system.names], 0)
+    integrals, complete = search.over(monomials(range(system.dimension), degree))
+    assert complete and len(integrals) == len(found)
+    for text in found:
+        assert any(same_up_to_factor(i.node, sp.sympify(text)) for i in integrals), text
+    assert [i.name for i in integrals] == [f"I{k + 1}" for k in range(len(found))]

@@ -10,7 +10,16 @@ import pytest
 import sympy as sp
 from scipy.linalg import expm
 
-from odesys.analysis.linear import LinearSystem, charpoly, check_metzler, exact_spectrum
+from odesys.analysis.linear import (
+    LinearSystem,
+    _common_factor,
+    _divide,
+    _exponential_time,
+    _linear_time,
+    charpoly,
+    check_metzler,
+    exact_spectrum,
+)
 from odesys.errors import EquationError
 from odesys.exact.zero import zero_test
 from odesys.expr.graph import as_node
@@ -285,3 +294,187 @@ def test_more_than_two_steps_of_one_exponential_are_solved_in_floats(rates: tupl
     time = float(found.value)
     assert found.evidence == "measurement"
     assert (np.exp(a * time) - 1) / a + (np.exp(b * time) - 1) / b == pytest.approx(5, rel=1e-10)
+
+
+RATES = [
+    (1,),
+    (-1,),
+    (0, 1),
+    (0, -2),
+    (1, 2),
+    (-1, -2),
+    (-1, 1),
+    (0, 1, 2),
+    (0, -1, -2),
+    (-1, 0, 1),
+    (-3, 0, 3),
+    (1, 3),
+    (-1, 2),
+    (2, 3),
+    (-2, -3),
+    (0, 2, 4),
+]
+
+
+@pytest.mark.parametrize("rates", RATES, ids=str)
+def test_hitting_times_of_sums_of_exponentials_are_the_first_roots_of_a_polynomial(rates: tuple[int, ...]) -> None:
+    """With z = e^(t s) for s = 1 or -1 the component is a polynomial in z, whose first root after z = 1 NumPy finds."""
+    rng = random.Random(sum(rates) + 100 * len(rates))
+    unit = sp.Rational(1, 3)
+    for _ in range(14):
+        weights = [rng.choice([-3, -2, -1, 1, 2, 3]) for _ in rates]
+        level = sp.Rational(rng.randint(-9, 9), 2)
+        gap = sp.sign(level - sum(weights))
+        if gap == 0:
+            continue
+        terms = [(rate * unit, 0, sp.Integer(c)) for rate, c in zip(rates, weights, strict=True)]
+        found = _exponential_time(terms, level, int(gap))
+        if found is None:
+            powers = {*rates, 0}
+            assert (max(powers) - min(powers)) / np.gcd.reduce(list(powers)) > 2
+            continue
+        assert found.evidence == "proof" and found.condition is True
+        low = min(*rates, 0)
+        polynomial = np.zeros(max(*rates, 0) - low + 1)
+        for rate, c in [*zip(rates, weights, strict=True), (0, -float(level))]:
+            polynomial[rate - low] += c
+        roots = np.polynomial.Polynomial(polynomial).roots()
+        times = [3 * np.log(r.real) for r in roots if abs(r.imag) < 1e-7 and r.real > 1]
+        if found.value == sp.oo:
+            assert not times, (rates, weights, level)
+        else:
+            assert float(found.value) == pytest.approx(min(times), rel=1e-6), (rates, weights, level)
+
+
+def test_a_level_between_symbols_is_reached_under_a_condition() -> None:
+    """c e^(b t) is at x* where x* >= c, which is not known; with a known gap the direction says it all."""
+    c = sp.Symbol("c", positive=True)
+    found = _exponential_time([(B, 0, c)], LEVEL, None)
+    assert found is not None and found.value == sp.log(LEVEL / c) / B and found.condition == (LEVEL / c >= 1)
+    up = _exponential_time([(B, 0, c)], LEVEL, 1)
+    assert up is not None and up.condition is True and up.value == found.value
+    down = _exponential_time([(B, 0, c)], LEVEL, -1)
+    assert down is not None and down.value == sp.oo and "moving away" in down.method
+    assert _exponential_time([(sp.Symbol("q"), 0, c)], LEVEL, 1) is None
+    assert _exponential_time([(B, 0, c), (W, 0, c)], LEVEL, 1) is None
+    assert _exponential_time([(B, 0, c), (2 * B, 0, -c)], LEVEL, None) is None
+
+
+def test_a_straight_line_is_at_a_level_once_or_never() -> None:
+    line = [(sp.S.Zero, 0, sp.Integer(2)), (sp.S.Zero, 1, sp.Rational(-1, 3))]
+    ahead, behind = _linear_time(line, sp.Integer(1)), _linear_time(line, sp.Integer(3))
+    assert (ahead.value, ahead.condition) == (3, True) and behind.value == sp.oo and "moving away" in behind.method
+    p = sp.Symbol("p", real=True)
+    open_one = _linear_time([(sp.S.Zero, 1, sp.Integer(2))], p)
+    assert open_one.value == p / 2 and open_one.condition == (p / 2 >= 0)
+    assert _linear_time([(sp.S.One, 1, sp.Integer(2))], p) is None
+    assert _linear_time([(sp.S.Zero, 2, sp.Integer(2))], p) is None
+    curve = LinearSystem(sp.Matrix([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), sp.Matrix([0, 0, 2]))  # t^2, 2 t and 2
+    measured = curve.hitting_time(0, 9)
+    assert measured.evidence == "measurement" and measured.value == pytest.approx(3, abs=1e-9)
+    assert curve.hitting_time(1, 9).value == sp.Rational(9, 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_series_divided_by_a_linear_factor_multiply_back(seed: int) -> None:
+    rng = random.Random(seed)
+    series = [sp.Integer(rng.randint(-5, 5)) for _ in range(4)]
+    root = sp.Rational(rng.choice([-3, 2, 5]), 2)
+    found = _divide(series, root)
+    assert [root * c + (found[k - 1] if k else 0) for k, c in enumerate(found)] == series
+
+
+def test_a_symbol_that_all_entries_share_is_taken_out() -> None:
+    b, c = sp.symbols("b c")
+    numbers = sp.Matrix([[0, 2], [sp.Rational(1, 3), -1]])
+    assert _common_factor(numbers) == (1, numbers)
+    assert _common_factor(b * numbers) == (b, numbers / 1) and _common_factor(b**2 * c * numbers) == (b**2 * c, numbers)
+    assert _common_factor((b + 1) * sp.eye(2)) == (b + 1, sp.eye(2))
+    mixed = sp.Matrix([[b, 0], [0, c]])
+    assert _common_factor(mixed) == (1, mixed) and _common_factor(sp.zeros(2, 2)) == (1, sp.zeros(2, 2))
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_modes_of_random_matrices_with_repeated_eigenvalues_solve_the_equation(size: int) -> None:
+    """P J P^-1 with Jordan blocks of eigenvalues that repeat, and a symbol as a common factor."""
+    rng = random.Random(size)
+    for factor in (sp.S.One, sp.S(2) / 3, B):
+        jordan = sp.diag(*(rng.choice([-1, 0, 2]) for _ in range(size)))
+        for k in range(size - 1):
+            if jordan[k, k] == jordan[k + 1, k + 1]:
+                jordan[k, k + 1] = 1
+        change = sp.eye(size)
+        for i in range(size):
+            for j in range(i):
+                change[i, j] = rng.randint(-2, 2)
+        matrix = change * jordan * change.inv()
+        system = LinearSystem(factor * matrix, sp.Matrix([rng.randint(-3, 3) for _ in range(size)]))
+        assert solves(system), system.matrix
+        assert sorted(s.value / factor for s in system.spectrum) == sorted({jordan[k, k] for k in range(size)})
+        for space in system.spectrum:
+            value = space.value / factor
+            assert space.multiplicity == sum(jordan[k, k] == value for k in range(size))
+            assert len(space.vectors) == size - (matrix - value * sp.eye(size)).rank()
+
+
+def test_cubics_and_quartics_keep_their_roots() -> None:
+    for matrix in ([[0, 0, 2], [1, 0, 0], [0, 1, 1]], [[0, 0, 0, 3], [1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]]):
+        spaces = exact_spectrum(sp.Matrix(matrix))
+        assert all(space.value.has(sp.CRootOf) for space in spaces) and len(spaces) == len(matrix)
+
+
+def test_complex_systems_have_complex_solutions() -> None:
+    turning = LinearSystem(sp.Matrix([[sp.I]]), sp.Matrix([2]))
+    assert turning.solution(T) == sp.Matrix([2 * sp.exp(sp.I * T)]) and not turning._is_real
+    start = LinearSystem(sp.Matrix([[0, 1], [-1, 0]]), sp.Matrix([sp.I, 1]))
+    assert solves(start)
+    assert LinearSystem(sp.Matrix([[1]]), sp.Matrix([1]))._is_real
+
+
+def test_names_are_one_per_component_and_given_or_counted() -> None:
+    plain = LinearSystem(sp.eye(2), sp.Matrix([1, 2]))
+    assert plain.names == ("x1", "x2")
+    named = LinearSystem(sp.eye(2), sp.Matrix([1, 2]), ("u", "v"))
+    assert named.hitting_time("v", 4).value == named.hitting_time(1, 4).value == sp.log(2)
+    for names in (("u", "u"), ("u",), ("u", "v", "w")):
+        with pytest.raises(EquationError, match="the system has 2 components but the names are"):
+            LinearSystem(sp.eye(2), sp.Matrix([1, 2]), names)
+
+
+def test_sizes_up_to_six_have_an_exact_spectrum() -> None:
+    assert [space.multiplicity for space in exact_spectrum(2 * sp.eye(6))] == [6]
+    with pytest.raises(EquationError, match="a matrix of size 7 is too large"):
+        charpoly(sp.eye(7), T)
+    assert sp.expand(charpoly(sp.Matrix([[1, 2], [3, 4]]), T) - (T**2 - 5 * T - 2)) == 0
+    with pytest.raises(EquationError, match="not 1 by 2"):
+        charpoly(sp.zeros(1, 2), T)
+
+
+def test_a_search_in_floats_ends_at_its_horizon() -> None:
+    spiral = LinearSystem(sp.Matrix([[0, 1], [-1, 0]]), sp.Matrix([1, 0]))
+    missed = spiral.hitting_time(0, 2, horizon=1.5)
+    assert missed.value is None and missed.method.startswith("the level was not reached before t = 1.5")
+    assert spiral.hitting_time(0, -1, horizon=3.0).value is None
+    assert spiral.hitting_time(0, sp.Rational(-1, 2), horizon=3.0).value == pytest.approx(2 * np.pi / 3, abs=1e-10)
+    slow = LinearSystem(sp.Matrix([[-1, 5, 0], [-5, -1, 0], [1, 0, 0]]) / 100, sp.Matrix([1, 0, 0]))
+    late = slow.hitting_time(0, sp.Rational(-1, 2))
+    t = float(late.value)
+    assert np.exp(-t / 100) * np.cos(t / 20) == pytest.approx(-0.5, abs=1e-10) and t < 20 * np.pi
+
+
+def test_metzler_matrices_by_their_entries() -> None:
+    """All sign patterns of two by two: off the diagonal nothing negative, for maps on it neither; `no` outweighs."""
+    q = sp.Symbol("q", real=True)
+    for a in (-1, 0, 1):
+        for b in (-1, 0, 1, q):
+            for c in (-1, 0, 1, q):
+                for d in (-1, 2):
+                    for diagonal in (False, True):
+                        found = check_metzler(sp.Matrix([[a, b], [c, d]]), diagonal)
+                        entries = {(0, 0): a, (0, 1): b, (1, 0): c, (1, 1): d}
+                        asked = {k: v for k, v in entries.items() if diagonal or k[0] != k[1]}
+                        no = [k for k, v in asked.items() if v != q and v < 0]
+                        unknown = [k for k, v in asked.items() if v == q]
+                        wanted = ("no", no[0]) if no else ("undecided", unknown[0]) if unknown else ("yes", None)
+                        assert (found.answer, found.entry) == wanted
+                        assert found.value == (None if found.entry is None else entries[found.entry])

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
-from itertools import product
+from fractions import Fraction
+from itertools import pairwise, product
 from typing import Any
 
 import flint
 import numpy as np
 import pytest
 
+from odesys.analysis.number_field import evaluate, inverse, rational_point
 from odesys.analysis.polynomial_form import quotients
 from odesys.analysis.polynomial_zeros import (
     RealZeros,
     _coefficient,
+    _in_closure,
     _sum_of_squares,
     _univariate,
     parametric_zeros,
@@ -159,3 +162,110 @@ def test_what_a_polynomial_is() -> None:
     assert _univariate(context.constant(2)) is None
     slope, rest = _coefficient(x * y + 2 * y - z**2 + 1, 1)
     assert (slope, rest) == (x + 2, 1 - z**2)
+
+
+def holds_in(case: Any, values: tuple[int, ...]) -> bool:
+    """Whether a point is in a case: its equations vanish, what must not does not, and each variable is as solved."""
+    lines = [s.slope(*values) * values[s.variable] + s.rest(*values) for s in case.solved]
+    zero = not any(p(*values) for p in case.equations) and not any(lines)
+    return zero and all(p(*values) for p in case.nonzero) and all(s.slope(*values) for s in case.solved)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_cases_of_a_system_with_parameters_are_disjoint_and_cover_it(seed: int) -> None:
+    """Every zero among small integers is in one case, and what is no zero is in none."""
+    rng, context = random.Random(seed), ring("x y a b")
+    x, y, a, b = context.gens()
+    parts = [x, y, a, b, x - a, y + b, a * x - b, b * x**2 + a, x * y - a, x - y, a - 1, a * y**2 - x + b, x + y + 1]
+    equations = [rng.choice(parts) * rng.choice([*parts, context.constant(1)]) for _ in range(2)]
+    nonzero = rng.sample(parts, rng.randint(0, 1))
+    cases = parametric_zeros(equations, 2, nonzero)
+    for values in product(range(-2, 3), repeat=4):
+        is_zero = not any(p(*values) for p in equations) and all(p(*values) for p in nonzero)
+        assert sum(holds_in(case, values) for case in cases) == is_zero, (equations, nonzero, values)
+    for case in cases:
+        assert all(s.variable < 2 for s in case.solved)
+        assert all(p.leading_coefficient() > 0 for p in case.equations)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_zeros_of_products_are_points_or_on_continua(seed: int) -> None:
+    """Every small integer zero is found, what is found is zero, and no continuum is inside another or has a point."""
+    rng, context = random.Random(1000 + seed), ring("x y z")
+    x, y, z = context.gens()
+    parts = [x, y, z, x - y, y + z - 1, x * y - 1, x**2 - y, x + z, z**2 - 4, x - 1, y * z - x, x + y + z - 2, y**2 - x]
+    equations = [rng.choice(parts) * rng.choice(parts) for _ in range(rng.choice([2, 3]))]
+    nonzero = rng.sample(parts, rng.randint(0, 1))
+    found = real_zeros(equations, context, nonzero)
+    assert not found.open and not found.doubtful
+    for point in found.points:
+        assert not any(point.value(p) for p in equations) and all(point.value(p) for p in nonzero)
+        assert not any(_in_closure(point, family) for family in found.families)
+    places = [tuple(point.expressions()) for point in found.points]
+    assert len(set(places)) == len(places)
+    for values in product(range(-3, 4), repeat=3):
+        here = rational_point([Fraction(v) for v in values])
+        on_family = any(_in_closure(here, family) for family in found.families)
+        if not any(p(*values) for p in equations) and all(p(*values) for p in nonzero):
+            assert on_family != (values in places), (equations, nonzero, values)
+        elif any(p(*values) for p in equations):
+            assert values not in places
+    for family in found.families:
+        assert len(family.free) == family.dimension
+        gone = {s.variable for s in family.solved}
+        if family.equations or len(gone) + len(family.free) < 3:
+            continue
+        for _ in range(4):
+            known = {j: flint.fmpq_poly([rng.randint(5, 90)]) for j in family.free}
+            line = flint.fmpq_poly([0, 1])
+            for s in reversed(family.solved):
+                slope = evaluate(s.slope, known, line)
+                known[s.variable] = -evaluate(s.rest, known, line) * inverse(slope, line) % line
+            assert not any(evaluate(p, known, line) for p in equations)
+
+
+def test_a_continuum_of_which_another_is_a_part_is_named_once() -> None:
+    """The line x = y = 0 is in the plane x = 0, and the plane is all that is named; a skew line is named too."""
+    context = ring("x y z")
+    x, y, z = context.gens()
+    (plane,) = real_zeros([x * y, x * z], context, [y]).families
+    assert plane.dimension == 2
+    found = real_zeros([x * (y - 1), x * z], context)
+    assert sorted(family.dimension for family in found.families) == [1, 2]
+    assert [f.dimension for f in real_zeros([x * y], context).families] == [2, 2]
+    assert [f.dimension for f in real_zeros([x * x * (x - y), x * (y**2 - 1) * z], context).families].count(2) == 1
+
+
+def test_a_variable_in_no_equation_is_free() -> None:
+    found = solve("x y z", "x**2 - 2", "y**3 - x*y - 1")
+    assert found.families and all(f.dimension == 1 and f.free == (2,) for f in found.families)
+    assert not solve("x y", "x**4 + x**2 + 1").families
+    (line,) = solve("x y z", "x**2 + y**2").families
+    assert line.dimension == 1
+    assert [family.dimension for family in solve("x y", "0*x").families] == [2]
+
+
+def test_what_must_not_vanish_takes_points_away() -> None:
+    context = ring("x y")
+    x, y = context.gens()
+    circle = [x**2 + y**2 - 25, x * y - 12]
+    everything = {tuple(p.expressions()) for p in real_zeros(circle, context).points}
+    assert everything == {(3, 4), (4, 3), (-3, -4), (-4, -3)}
+    for away, left in ((x - 3, {(4, 3), (-3, -4), (-4, -3)}), (x - y + 1, {(4, 3), (-3, -4)}), (x, everything)):
+        assert {tuple(p.expressions()) for p in real_zeros(circle, context, [away]).points} == left
+    assert real_zeros([x], context, [x]).families == () and real_zeros([context.constant(3)], context).points == ()
+
+
+@pytest.mark.parametrize(("names", "wanted"), [("x y", 4), ("x y z", 8)])
+def test_all_intersections_of_quadrics_with_irrational_coordinates(names: str, wanted: int) -> None:
+    """x_k^2 = x_(k+1) + 3 around a ring has 2^n real solutions, the points of period n of x^2 - 3."""
+    context = ring(names)
+    gens = context.gens()
+    size = len(gens)
+    found = real_zeros([gens[k] ** 2 - gens[(k + 1) % size] - 3 for k in range(size)], context)
+    points = sorted(tuple(float(ball) for ball in p.balls()) for p in found.points)
+    assert len(points) == wanted and not found.families and not found.open
+    for point in points:
+        for k in range(size):
+            assert point[k] ** 2 == pytest.approx(point[(k + 1) % size] + 3, abs=1e-12)
+    assert min(max(abs(a - b) for a, b in zip(p, q, strict=True)) for p, q in pairwise(points)) > 1e-3

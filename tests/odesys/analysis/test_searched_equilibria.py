@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from itertools import product
+from typing import Any
 
+import flint
+import numpy as np
 import pytest
+import sympy as sp
+from scipy import optimize
 
 from odesys import System
 from odesys.analysis.equilibria import equilibria
+from odesys.analysis.rest_sets import Equilibrium, Undecided
+from odesys.analysis.searched_equilibria import (
+    _factors,
+    _has_no_value,
+    _linear_states,
+    _repeated,
+    _scale,
+    _simple,
+    _touch,
+)
+from odesys.exact.balls import ball_endpoints
+from odesys.expr import graph
+from odesys.expr.graph import sym
 
 
 @pytest.mark.parametrize("text", ["tanh(2*x) - x", "atan(2*x) - x", "x*exp(-x^2/50)", "erf(3*x) - x"])
@@ -112,3 +132,176 @@ def test_a_field_that_is_not_zero_on_a_kink_does_not_rest_there() -> None:
     assert x > 1 and math.exp(x) + 2 * x == pytest.approx(5, abs=1e-12)
     at_kink = equilibria(System.from_strings({"x": "exp(x - 1) - 1 + 2*abs(x - 1)"}))
     assert 1.0 in [float(e.point["x"]) for e in at_kink]
+
+
+def test_how_far_a_search_goes_by_default() -> None:
+    """Ten times the largest number in the equations, as a power of ten, from ten to a hundred thousand."""
+    x = sym("x")
+    for number, size in (
+        (1, 10),
+        (2, 100),
+        (9, 100),
+        (10, 100),
+        (11, 1000),
+        (100, 1000),
+        (10**7, 10**5),
+        (10**4, 10**5),
+    ):
+        assert _scale([graph.exp(x) + number]) == size == _scale([number * x - graph.exp(x)])
+        assert _scale([graph.exp(-number * x) + x]) == size
+    assert _scale([x + Fraction(1, 50)]) == _scale([x]) == _scale([]) == 10
+    assert _scale([-700 + graph.exp(x), x + 3]) == 10**4
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"), [("exp(x) - 1001", 10**5), ("exp(x) - 90", 1000), ("sinh(x) - x/2", 10), ("30*tanh(x) - x", 1000)]
+)
+def test_a_search_without_a_box_says_where_it_looked(text: str, ends: int) -> None:
+    assert System.from_strings({"x": text}).equilibria().box["x"] == (-ends, ends)
+
+
+def test_simple_numbers_in_narrow_intervals() -> None:
+    width = Fraction(1, 10**20)
+
+    def around(value: Fraction) -> tuple[Fraction, Fraction]:
+        return value - width, value + width
+
+    for value in (Fraction(0), Fraction(-3, 7), Fraction(22, 7), Fraction(10**9), Fraction(1, 9973)):
+        assert _simple(around(value)) == sp.Rational(value.numerator, value.denominator)
+    assert _simple(around(Fraction(1, 10007))) is None and _simple(around(Fraction(1, 991)), 990) is None
+    with flint.ctx.workprec(200):
+        pi = ball_endpoints(flint.arb.pi())[0]
+        root = ball_endpoints(flint.arb(2).sqrt())[0]
+    for turns in (Fraction(1), Fraction(-2, 3), Fraction(5, 6), Fraction(1, 997)):
+        assert _simple(around(turns * pi)) == sp.pi * sp.Rational(turns.numerator, turns.denominator)
+    assert _simple(around(root)) is None and _simple(around(pi / 1009)) is None
+    assert (
+        _simple((Fraction(1, 3), Fraction(1, 3))) == sp.Rational(1, 3)
+        and _simple((Fraction(1, 3), Fraction(1, 2))) is not None
+    )
+
+
+def test_boxes_touch_where_all_their_sides_do() -> None:
+    for (a, b), (c, d), (e, f), (g, h) in product([(0, 1), (1, 2), (2, 3)], repeat=4):
+        one = {"x": (Fraction(a), Fraction(b)), "y": (Fraction(c), Fraction(d))}
+        other = {"x": (Fraction(e), Fraction(f)), "y": (Fraction(g), Fraction(h))}
+        assert _touch(one, other) == (max(a, e) <= min(b, f) and max(c, g) <= min(d, h))
+
+
+def test_factors_with_states_are_what_a_product_vanishes_with() -> None:
+    x, y, p = sym("x"), sym("y"), sym("p")
+    assert set(_factors(3 * x * graph.exp(y) * p * (x - y), {"x", "y"})) == {x, graph.exp(y), x - y}
+    assert set(_factors(x**2 * (y - 1) * 5 / (x + 2), {"x", "y"})) in ({x, y - 1}, {x, 1 - y})
+    assert _factors(x + y, {"x", "y"}) == [x + y] and _factors(x, {"x"}) == [x]
+    assert _factors(p * (p + 1), {"x"}) == [p * (p + 1)]
+
+
+def test_states_that_are_linear_in_an_equation_are_given_by_the_others() -> None:
+    system = System.from_strings({"x": "exp(y) - 2*x", "y": "sin(y) + x*y - z", "z": "y - z/3"})
+    solved, left, divided = _linear_states(system, system.nodes)
+    assert [name for name, _ in solved] and len(solved) + len(left) == 3 and len(divided) == len(solved)
+    free = set(system.names) - {name for name, _ in solved}
+    assert len(free) == 1 and graph.symbols(left) == free
+    at: dict[str, Any] = dict.fromkeys(free, 0.7)
+    for name, value in reversed(solved):
+        (at[name],) = graph.evaluate([value], at, {"exp": math.exp, "sin": math.sin}, float)
+    zero = graph.evaluate(list(system.nodes), at, {"exp": math.exp, "sin": math.sin}, float)
+    assert sum(abs(v) < 1e-12 for v in zero) >= len(solved)
+    for (name, value), (slope, rest) in zip(solved, divided, strict=True):
+        assert not graph.symbols([slope, rest]) & {name} and value is -rest / slope
+    assert _linear_states(System.from_strings({"x": "sinh(x)"}), [graph.call("sinh", sym("x"))]) == (
+        [],
+        [graph.call("sinh", sym("x"))],
+        [],
+    )
+
+
+@pytest.mark.parametrize(("text", "order"), [("1 - cos(x)", 2), ("x - sin(x)", 3)])
+def test_a_repeated_zero_of_one_equation_has_its_order(text: str, order: int) -> None:
+    found = System.from_strings({"x": text}).equilibria(box={"x": (-1, 1)})
+    assert found.complete and [(e.point["x"], e.multiplicity, e.evidence) for e in found] == [(0, order, "proof")]
+
+
+@pytest.mark.parametrize("place", [Fraction(0), Fraction(2, 3)])
+def test_the_order_of_a_zero_is_that_of_the_first_derivative_that_is_not_zero_there(place: Fraction) -> None:
+    """Of (x - c)^n e^x for n up to 6; a box in which that derivative vanishes elsewhere does not show it."""
+    x = sym("x")
+    narrow, wide = ({"x": (place - width, place + width)} for width in (Fraction(1, 1000), Fraction(9)))
+    for order in range(1, 9):
+        node = (x - place) ** order * graph.exp(x)
+        found = _repeated(Undecided("", narrow), node, "x")
+        if order > 6:
+            assert found is None
+            continue
+        assert found is not None and found.multiplicity == order and found.evidence == "proof"
+        assert found.point == {"x": sp.Rational(place.numerator, place.denominator)} and found.enclosure == narrow
+        assert _repeated(Undecided("", wide), node, "x") is None
+    assert _repeated(Undecided("", narrow), x - place + Fraction(1, 7), "x") is None
+    odd = {"x": (Fraction(14142135, 10**7), Fraction(14142136, 10**7))}
+    assert _repeated(Undecided("", odd), (x**2 - 2) ** 2, "x") is None, "no simple number is in the box"
+
+
+def test_a_zero_in_a_box_that_stays_open_is_named() -> None:
+    """In two states a repeated zero has no order."""
+    plane = System.from_strings({"x": "1 - cos(x) + y*sinh(y)", "y": "y - sin(y) + x*sinh(x)*exp(y)"})
+    found = plane.equilibria(box={"x": (-1, 1), "y": (-1, 1)})
+    named = [u for u in found.undecided if u.contains]
+    assert not found.complete and named and all(dict(u.contains) == {"x": 0, "y": 0} for u in named)
+    assert all("it holds a zero, at which the test fails" in u.reason for u in named)
+
+
+def test_fewer_equations_than_states_leave_a_continuum() -> None:
+    line = System.from_strings({"x": "exp(x) - y - 1", "y": "0"}).equilibria()
+    (family,) = line.families
+    assert (family.dimension, family.evidence, not line.points) == (1, "certificate", True)
+    (free,) = family.free
+    value = sp.sympify(family.point["y" if free == "x" else "x"])
+    expected = {"x": sp.exp(sp.Symbol("x", real=True)) - 1, "y": sp.log(sp.Symbol("y", real=True) + 1)}[free]
+    names = {s: sp.Symbol(s.name, real=True) for s in value.free_symbols}
+    assert sp.simplify(value.subs(names) - expected) == 0
+    curve = System.from_strings({"x": "exp(x) + exp(y) + sin(x*y) - 3", "y": "0"}).equilibria(
+        box={"x": (-3, 3), "y": (-3, 3)}
+    )
+    (family,) = curve.families
+    assert family.dimension == 1 and len(family.free) == 1 and len(family.equations) == 1
+    assert [u.reason for u in curve.undecided] == ["there may be more than this continuum"]
+    nowhere = System.from_strings({"x": "exp(x) + exp(y) + cosh(x*y)", "y": "0"}).equilibria(
+        box={"x": (-3, 3), "y": (-3, 3)}
+    )
+    assert not nowhere.families and [u.reason for u in nowhere.undecided] == [
+        "fewer equations than states, and no point of a continuum was found"
+    ]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_points_of_a_search_are_zeros_with_narrow_boxes(sign: int) -> None:
+    """sin x = y, e^y = 1 + x^2 (turned over for the other sign): against SciPy from many starts."""
+    system = System.from_strings({"x": f"sin(x) - {sign}*y", "y": f"exp({sign}*y) - 1 - x^2"})
+    found = system.equilibria(box={"x": (-4, 4), "y": (-4, 4)})
+    field = system.compile()
+    rng = np.random.default_rng(3)
+    wanted: set[tuple[float, float]] = set()
+    for start in rng.uniform(-4, 4, (60, 2)):
+        root = optimize.root(lambda v: field(0.0, v), start, tol=1e-13)
+        if np.abs(field(0.0, root.x)).max() < 1e-10 and np.abs(root.x).max() <= 4:
+            wanted.add((round(float(root.x[0]), 6) + 0.0, round(float(root.x[1]), 6) + 0.0))
+    places = {(round(float(e.point["x"]), 6) + 0.0, round(float(e.point["y"]), 6) + 0.0) for e in found}
+    assert found.complete and places == wanted and (0.0, 0.0) in places
+    for e in found:
+        assert all(
+            low <= Fraction(0 if e.evidence == "proof" else float(e.point[n])) + Fraction(1, 10**12)
+            for n, (low, _) in e.enclosure.items()
+        )
+        assert all(high - low < Fraction(1, 10**15) for low, high in e.enclosure.values())
+        assert e.evidence == ("proof" if e.point["x"] == 0 else "certificate")
+
+
+def test_a_logarithm_of_zero_is_no_value() -> None:
+    found = System.from_strings({"x": "x*log(x)"}).equilibria(box={"x": (0, 3)})
+    assert [e.point["x"] for e in found] == [1]
+    rest = Equilibrium({"x": sp.Integer(0)}, "proof", {"x": (Fraction(0), Fraction(0))})
+    x = sym("x")
+    assert _has_no_value([x * graph.call("log", x)], rest) and not _has_no_value([x * graph.call("log", x + 1)], rest)
+    assert _has_no_value([graph.call("log", x + 1) * graph.call("log", 3 * x)], rest) and not _has_no_value([x], rest)
+    measured = Equilibrium({"x": 0.0}, "certificate", {"x": (Fraction(0), Fraction(0))})
+    assert not _has_no_value([x * graph.call("log", x)], measured)

@@ -5,6 +5,8 @@ import math
 import flint
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import erfc
 from scipy.stats import chi2
 
 from odesys.analysis import tails
@@ -42,3 +44,18 @@ def test_exponents_are_those_of_the_exponential_moments() -> None:
     both = (np.outer(weights, weights) * np.exp(tilt * (np.outer(nodes, nodes) - t))).sum()
     exponents = [f(num("3/10"), num("1/5")) for f in (tails.norm_above, tails.norm_below, tails.product_above)]
     assert [value(e) for e in exponents] == pytest.approx([-np.log(above), -np.log(below), -np.log(both)], rel=1e-8)
+
+
+@pytest.mark.parametrize(("m", "t"), [(1, 2.0), (16, 0.5), (100, 0.25), (1000, 0.0625)])
+def test_the_bound_of_a_product_is_that_of_the_best_tilt(m: int, t: float) -> None:
+    best = minimize_scalar(lambda s: -(s * t + math.log(1 - s * s) / 2), bounds=(0, 1), method="bounded").fun
+    ball = tails.product_outside(m, flint.arb(t))
+    assert float(ball.mid()) == pytest.approx(2 * math.exp(m * best), rel=1e-6)
+
+
+@pytest.mark.parametrize(("m", "t"), [(4, 1.0), (50, 0.25), (10_000, 0.03125)])
+def test_the_bound_by_the_norm_is_gaussian_below_a_norm_and_its_tail_above(m: int, t: float) -> None:
+    """P(|x'y|/m > t) <= P(|N| > t sqrt(m / (1 + 2t))) + P(|y|^2/m > 1 + 2t)."""
+    gaussian = erfc(t * math.sqrt(m / (2 * (1 + 2 * t))))
+    ball = tails.product_outside_by_norm(m, flint.arb(t))
+    assert float(ball.mid()) == pytest.approx(gaussian + chi2.sf(m * (1 + 2 * t), m), rel=1e-9)

@@ -17,7 +17,7 @@ from derivations.two_mixture.special.closed_forms import stage_one
 from derivations.two_mixture.special.enclosed import enclose_stage_two, neurons_at, stage_two_sectors
 from odesys import System
 from odesys.certify.validated import Enclosure, _sign, enclose
-from odesys.errors import IntegrationError, ParameterError
+from odesys.errors import EquationError, IntegrationError, ParameterError
 from odesys.exact.balls import as_ball, ball_context
 from odesys.expr import graph
 from odesys.expr.graph import call, relu, sym
@@ -430,3 +430,233 @@ def test_a_parameter_that_is_known_up_to_an_error_is_known_to_be_positive(rate: 
     assert run.certify(root - p * x).as_stated == "holds"
     assert run.certify(root - p * x).details["vanishing"] == 1
     assert run.certify(p * x - root).as_stated == "fails"
+
+
+def clock(length: Any = 2, start: Any = 0) -> Enclosure:
+    """x = t, in steps that are not the whole run."""
+    system = System.from_equations({"x": graph.ONE + 0 * x})
+    return enclose(system, {"x": start}, length, t_start=start, order=4, precision=64, first_step=Fraction(1, 2))
+
+
+def test_a_sign_is_asked_for_between_two_times() -> None:
+    """Of x = t on [0, 2]: x - 1 is positive from 1 on, and 1/3 - x before 1/3."""
+    run = clock()
+    assert len(run.steps) > 1 and (run.start_time, run.end_time) == (0, 2)
+
+    def said(node: graph.Node, since: Any, until: Any, relation: str = ">0") -> str:
+        ends = (None if end is None else Fraction(end) for end in (since, until))
+        return run.certify(node, relation, **dict(zip(("since", "until"), ends, strict=True))).as_stated
+
+    late, early = x - 1, Fraction(1, 3) - x
+    assert said(late, "9/8", None) == "holds" and said(late, "9/8", 2) == "holds" and said(late, "7/8", None) == "fails"
+    assert (
+        said(early, None, "1/4") == "holds" and said(early, 0, "1/4") == "holds" and said(early, None, "1/2") == "fails"
+    )
+    between = (x - Fraction(1, 3)) * (Fraction(5, 3) - x)
+    assert said(between, "3/8", "13/8") == "holds" and said(between, "1/4", "13/8") == "fails"
+    assert said(between, "3/8", "7/4") == "fails" and said(-between, "7/4", "15/8") == "holds"
+
+
+@pytest.mark.parametrize(("since", "until"), [(1, 1), (2, 3), (-1, 1), (Fraction(3, 2), 1), (2, None), (0, 0)])
+def test_times_that_are_no_piece_of_the_run_are_refused(since: Any, until: Any) -> None:
+    run = clock()
+    with pytest.raises(ParameterError, match="is not a piece of the run from 0 to 2"):
+        run.certify(x, since=Fraction(since), until=until)
+
+
+def test_what_is_no_relation_and_what_is_no_state_is_refused() -> None:
+    run = clock()
+    with pytest.raises(EquationError, match="the relation '<0' is not one of"):
+        run.certify(x, "<0")
+    with pytest.raises(EquationError, match="q is neither a state nor a parameter"):
+        run.certify(x + sym("q"))
+    assert run.certify(sym("t") - x + 1).as_stated == "holds"
+
+
+def test_several_signs_at_once_are_those_asked_for_one_by_one() -> None:
+    run = oscillator()
+    nodes = {
+        "sine": x,
+        "cosine": y,
+        "sum": x * x + y * y - HALF,
+        "late": x - y - 2,
+        "one": 1 + 0 * x,
+        "cubic": x - x * y,
+    }
+    together = run.certify_all(nodes)
+    alone = {name: run.certify(node) for name, node in nodes.items()}
+    assert {n: v.as_stated for n, v in together.items()} == {n: v.as_stated for n, v in alone.items()}
+    assert [together[n].as_stated for n in nodes] == ["holds", "fails", "holds", "fails", "holds", "holds"]
+    for name in ("sine", "cubic", "sum"):
+        assert together[name].details == alone[name].details and together[name].details["until"] == "3"
+    assert together["one"].details["pieces"] == len(run.steps) and together["one"].details["vanishing"] == 0
+    assert together["sine"].details["vanishing"] == 1
+
+
+def test_values_at_a_time_and_times_of_values() -> None:
+    run = oscillator()
+    for time in (Fraction(0), Fraction(1, 3), run.steps[1].t, Fraction(2), Fraction(3)):
+        low, high = run.value(2 * x - y, time)
+        assert float(low) == pytest.approx(2 * math.sin(time) - math.cos(time), abs=1e-14) and high - low < TINY
+        assert low <= high
+    for time in (Fraction(-1, 10), Fraction(31, 10)):
+        with pytest.raises(ParameterError, match="is not in the enclosed run from 0 to 3"):
+            run.value(x, time)
+    for node, exact in ((HALF - x, math.pi / 6), (y + HALF, 2 * math.pi / 3), (x - y - 1, None), (x + y - HALF, 2.2)):
+        if exact is None:
+            continue
+        found = run.crossing(node)
+        assert found is not None
+        wanted = exact if exact != 2.2 else 3 * math.pi / 4 - math.asin(1 / math.sqrt(8))
+        assert float(found[0]) <= wanted + 1e-15 <= float(found[1]) + 2e-15
+        assert 0 < found[1] - found[0] < Fraction(1, 10**8)
+    coarse = run.crossing(y, Fraction(1, 100))
+    assert coarse is not None and coarse[0] < Fraction(157079632679, 10**11) < coarse[1]
+    assert Fraction(1, 10**4) < coarse[1] - coarse[0] < 1
+
+
+def test_a_crossing_that_is_not_known_is_said() -> None:
+    run = oscillator()
+    with pytest.raises(IntegrationError, match="the sign at the start is not known"):
+        run.crossing(x)
+    with pytest.raises(IntegrationError, match=r"near t = 1\.57079.* the sign is not known; use more precision"):
+        run.crossing(1 - x)
+    assert run.crossing(x - 2) is None and run.crossing(x + 2) is None and run.crossing(y + 2) is None
+
+
+def test_what_is_not_certified_is_not_written(tmp_path: Path) -> None:
+    run = clock()
+    with pytest.raises(EquationError, match="the claim x is large is not certified: fails"):
+        run.to_file(tmp_path / "run.json", [("x is large", x - 1, ">0")])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_certificate_has_the_run_and_its_claims_with_their_times(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    run = clock()
+    window = (Fraction(5, 4), Fraction(7, 4))
+    claims = [("late", x - 1, ">0", window), ("x", x, ">0"), ("x again", x, ">=0", (None, Fraction(1)))]
+    run.to_file(path, claims)
+    assert check(path)[0] == 0
+    data = json.loads(path.read_text())
+    assert (data["order"], data["precision"], data["states"]) == (4, 64, ["x"])
+    assert [(c["text"], c["relation"], c["vanishing"]) for c in data["claims"]] == [
+        ("late", ">0", 0),
+        ("x", ">0", 1),
+        ("x again", ">=0", 1),
+    ]
+    times = [{k: c[k] for k in ("from", "until") if k in c} for c in data["claims"]]
+    assert times == [{"from": "5/4", "until": "7/4"}, {}, {"until": "1"}]
+    assert [(s["t"], s["h"]) for s in data["steps"]] == [(str(s.t), str(s.h)) for s in run.steps]
+    assert data["steps"][0]["tight"] == [["0", "0"]] and data["end"]["t"] == "2"
+    for step, plain in zip(run.steps[1:], data["steps"][1:], strict=True):
+        assert plain["tight"] == [[str(end) for end in pair] for pair in step.tight]
+        assert plain["rough"] == [[str(end) for end in pair] for pair in step.rough]
+    assert sum(s.h for s in run.steps) == 2 and all(
+        a.t + a.h == b.t for a, b in zip(run.steps, run.steps[1:], strict=False)
+    )
+
+
+def test_an_exact_number_that_is_no_ball_is_written_as_it_is(tmp_path: Path) -> None:
+    system = System.from_equations({"x": -sym("r") * x}, ["r"])
+    run = enclose(system, {"x": Fraction(1, 3)}, Fraction(1, 4), {"r": Fraction(1, 5)}, order=6, precision=64)
+    path = tmp_path / "run.json"
+    run.to_file(path)
+    data = json.loads(path.read_text())
+    assert data["steps"][0]["tight"] == [["1/3", "1/3"]] and data["parameters"] == {"r": ["1/5", "1/5"]}
+    assert run.exact == {"x": Fraction(1, 3), "r": Fraction(1, 5)}
+    wide = enclose(
+        system, {"x": (Fraction(1, 4), Fraction(1, 2))}, Fraction(1, 4), {"r": (0, 1)}, order=6, precision=64
+    )
+    first, last = wide.steps[0].tight[0]
+    assert wide.exact == {} and abs(first - Fraction(1, 4)) < Fraction(1, 10**8) > abs(last - Fraction(1, 2))
+    ((low, high),) = wide.final
+    assert low <= Fraction(1, 4) * Fraction(math.exp(-0.25)) and Fraction(1, 2) <= high < Fraction(5, 8)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [({}, "r has no value"), ({"r": 1, "q": 2}, "q is not a parameter of the system")],
+)
+def test_parameters_are_those_of_the_system(parameters: dict[str, int], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        enclose(System.from_equations({"x": -sym("r") * x}, ["r"]), {"x": 1}, 1, parameters)
+
+
+def test_runs_of_no_length_and_maps_are_refused() -> None:
+    decay = System.from_equations({"x": -x})
+    for end, step in ((0, Fraction(1, 4)), (1, 0), (1, -1)):
+        with pytest.raises(ParameterError, match="is empty"):
+            enclose(decay, {"x": 1}, end, first_step=step)
+    with pytest.raises(EquationError, match="only a flow"):
+        enclose(System.from_equations({"x": -x}, kind="map"), {"x": 1}, 1)
+
+
+def test_a_run_that_begins_later_counts_its_own_times() -> None:
+    run = clock(3, 1)
+    assert (run.start_time, run.end_time) == (1, 3) and run.final[0][0] <= 3 <= run.final[0][1]
+    low, high = run.value(x - sym("t"), Fraction(9, 4))
+    assert abs(low) < TINY and abs(high) < TINY
+    found = run.crossing(2 - x)
+    assert found is not None and found[0] <= 2 <= found[1]
+    with pytest.raises(ParameterError, match="from 0 to 3 is not a piece of the run from 1 to 3"):
+        run.certify(x, since=Fraction(0))
+    back = enclose(System.from_equations({"x": sym("t") * x}), {"x": 1}, 1, t_start=2, order=8, precision=64)
+    (pair,) = back.final
+    assert float(pair[0]) == pytest.approx(math.exp(-1.5)) and back.start_time == -2 and back.end_time == -1
+
+
+@pytest.mark.parametrize("order", [4, 8])
+def test_a_remainder_stays_below_the_tolerance(order: int) -> None:
+    """A smaller one takes more steps to a narrower box; a step is at most half as long again as the one before."""
+    system, widths, counts = System.from_equations({"x": x * (1 - x)}), [], []
+    for tolerance in (Fraction(1, 10**4), Fraction(1, 10**8)):
+        run = enclose(system, {"x": Fraction(1, 10)}, 2, order=order, precision=128, tolerance=tolerance)
+        exact = 1 / (1 + 9 * math.exp(-2))
+        low, high = (float(end) for end in run.final[0])
+        assert low - 1e-15 <= exact <= high + 1e-15
+        widths.append(high - low)
+        counts.append(len(run.steps))
+        for step in run.steps:
+            rest = max(abs(end) for end in (c[order].abs_upper() for c in step.at_rough))
+            assert float(rest) * float(step.h) ** order <= float(tolerance) * (1 + 1e-6)
+        assert all(b.h <= Fraction(3, 2) * a.h for a, b in zip(run.steps, run.steps[1:], strict=False))
+    assert counts[0] <= counts[1] and widths[1] < widths[0] < 1e-2
+
+
+def test_a_step_that_leaves_the_domain_is_halved_and_at_its_end_refused() -> None:
+    """x' = -1 with sqrt(x) as a second rate: x = 1 - t, whose root ends at t = 1."""
+    falls = System.from_equations({"x": -graph.ONE + 0 * x, "y": graph.sqrt(x)})
+    run = enclose(falls, {"x": 1, "y": 0}, Fraction(3, 4), order=8, precision=64, first_step=2)
+    low, high = run.final[1]
+    exact = Fraction(2, 3) * (1 - Fraction(1, 8))
+    assert low <= exact <= high and len(run.steps) > 1
+    with pytest.raises(IntegrationError, match=r"no step from t = 0\.99.* can be validated"):
+        enclose(falls, {"x": 1, "y": 0}, 2, order=8, precision=64)
+
+
+def test_frames_begin_where_the_start_is_wide_and_parameters_and_states_allow_it() -> None:
+    turn = System.from_equations({"x": y, "y": -x})
+    pair = {"x": (Fraction(99, 100), Fraction(101, 100)), "y": 0}
+    assert enclose(turn, pair, HALF, order=8, precision=64).frames
+    assert not enclose(turn, {"x": 1, "y": 0}, HALF, order=8, precision=64).frames
+    assert not enclose(turn, pair, HALF, order=8, precision=64, frames=False).frames
+    assert enclose(turn, {"x": 1, "y": 0}, HALF, order=8, precision=64, frames=True).steps[0].frame is not None
+    loose = System.from_equations({"x": sym("r") * y, "y": -x}, ["r"])
+    assert not enclose(loose, pair, HALF, {"r": flint.arb(1, 1e-3)}, order=8, precision=64).frames
+    for count, framed in ((8, True), (9, False)):
+        names = [f"s{k}" for k in range(count)]
+        still = System.from_equations({name: 0 * sym(name) - sym(name) for name in names})
+        start = {name: (0, Fraction(1, 100)) for name in names}
+        assert enclose(still, start, Fraction(1, 16), order=4, precision=64).frames is framed
+
+
+@pytest.mark.parametrize("order", [3, 9, 10])
+def test_a_frame_may_have_a_series_that_is_longer_than_that_of_the_run(order: int, tmp_path: Path) -> None:
+    turn, wide = System.from_strings({"x": "y", "y": "-x"}), Fraction(1, 100)
+    run = enclose(turn, {"x": (1 - wide, 1 + wide), "y": 0}, 1, order=order, precision=64, tolerance=Fraction(1, 10**4))
+    assert run.frames
+    for (low, high), value in zip(run.final, (math.cos(1), -math.sin(1)), strict=True):
+        assert low < value < high and high - low < Fraction(1, 20)
+    run.to_file(tmp_path / "run.json", [("y < 1", 1 - y, ">0")])
+    assert check(tmp_path / "run.json")[0] == 0

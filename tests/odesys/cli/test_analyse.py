@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from odesys.cli.analyse import EXPORTS, FILES, analysed, write_analysis
+from odesys import System
+from odesys.cli.analyse import EXPORTS, FILES, _box, analysed, write_analysis
 from odesys.errors import EquationError, OdesysError, ParameterError
 
 SPRING = ["x' = v", "v' = -k*x"]
@@ -91,3 +94,30 @@ def slider(name: str, page: Path) -> float:
     found = re.search(rf'name:"{name}",value:([0-9.]+)', page.read_text("utf-8"))
     assert found
     return float(found[1])
+
+
+def test_numbers_go_to_parameters_and_starts_and_ranges_to_states() -> None:
+    found = analysed(None, SPRING, {"k": "4", "x": "1/2", "v": "1e-1"}, ["x=-1:1", "v=0:0"], 0)
+    assert (found.values, found.start) == ({"k": 4}, {"x": Fraction(1, 2), "v": Fraction(1, 10)})
+    assert "-1" in str(found) and found.t_end is not None
+    system = found.system
+    assert _box(["x=-1:3/2", "v=2:2"], system) == {"x": (-1, Fraction(3, 2)), "v": (2, 2)} and _box([], system) is None
+    for text in ("x", "x=1", "x:1", "q=1:2", "=1:2", "k=1:2"):
+        with pytest.raises(ParameterError, match="is no range of a state; write --box x=-5:5"):
+            _box([text], system)
+    with pytest.raises(ParameterError) as refused:
+        analysed(None, SPRING, {"q": "1"}, [], 0)
+    assert str(refused.value) == "q is neither a parameter nor a state of the system, which has k, x, v"
+
+
+def test_what_is_written_can_be_read_again(tmp_path: Path) -> None:
+    found = analysed(None, SPRING, {"k": "4", "x": "1", "v": "0"}, [], 0)
+    write_analysis(found, tmp_path, "A spring")
+    assert (tmp_path / "analysis.txt").read_text() == f"{found}\n"
+    assert (tmp_path / "equations.tex").read_text() == f"{found.system.latex()}\n"
+    assert System.from_json((tmp_path / "system.json").read_text()).equations == found.system.equations
+    rows = list(csv.DictReader((tmp_path / "findings.csv").read_text().splitlines()))
+    assert rows == [{key: str(value) for key, value in line.as_json().items()} for line in found.findings]
+    assert "A spring" in (tmp_path / "page.html").read_text("utf-8") and not (tmp_path / "not_exported.txt").exists()
+    again = analysed(tmp_path / "system.ode", [], {}, [], 0)
+    assert (again.system.equations, again.values, again.start) == (found.system.equations, found.values, found.start)

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,11 @@ import odesys
 from odesys import System
 from odesys.cli import commands
 from odesys.errors import IntegrationError, OdesysError
-from odesys.papers import registry
+from odesys.papers import registry, verification
 from odesys.papers.claims import ClaimBook
 from odesys.papers.mutation import Mutation
 from odesys.papers.paper import FigureSpec, Paper, Parameter, Simulation
+from odesys.report import content
 from odesys.terminal import Progress
 from odesys.verdicts import Verdict, measured, proved, refuted
 
@@ -701,3 +702,119 @@ def test_analyse_searches_the_box_that_it_is_given(odesys_command) -> None:
     found = odesys_command("analyse", "-e", "x' = x^2 - 2", "--box", "x=0:2")
     assert found.exit_code == 0 and "with x in [0, 2]" in found.output
     assert "with x in [0, 2]" not in odesys_command("analyse", "-e", "x' = x^2 - 2").output
+
+
+# ---- what is handed on -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def handed(odesys_command, monkeypatch: pytest.MonkeyPatch):
+    """What a command hands to the function `run_command` of a module, whose answer is given."""
+
+    def call(module: str, answer: bool, *words: str) -> tuple[tuple[Any, ...], int]:
+        seen: list[tuple[Any, ...]] = []
+        monkeypatch.setattr(f"{module}.run_command", lambda *given: (seen.append(given), answer)[1])
+        result = odesys_command(*words)
+        assert len(seen) == 1 and result.stderr == "", result.stderr
+        return seen[0], result.exit_code
+
+    monkeypatch.setattr("odesys.papers.workers.available_cores", lambda: 5)
+    return call
+
+
+def test_what_a_verification_is_asked_for(handed) -> None:
+    module = "odesys.papers.verification"
+    (papers, request), code = handed(module, True, "verify")
+    assert list(papers) == ["bare", "toy"] and code == 0
+    assert request == verification.Request([], "quick", workers=5) and request.check
+    options = "--claim A --claim B --level full --mutations --redraw 3 --seed 7 --all --workers 2 --errata e.md"
+    options += " --certificates both --proofs both --no-check --json v.json"
+    (papers, request), code = handed(module, False, "verify", "toy", *options.split())
+    assert papers == {"toy": TOY} and code == 1
+    both = Path("both")
+    assert request == verification.Request(
+        ["A", "B"], "full", True, 3, 7, True, Path("e.md"), Path("v.json"), 2, both, both, False
+    )
+
+
+def test_what_a_report_is_asked_for(handed, odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "odesys.report.write"
+    monkeypatch.setattr(sys, "argv", ["odesys", "report", "a b"])
+    given, code = handed(module, True, "report")
+    assert code == 0 and list(given[0]) == ["bare", "toy"]
+    assert given[1:] == (content.Request("quick", 5), Path("report"), "html", None, "odesys report 'a b'")
+    options = "--out o --format latex --level full --workers 2 --widths 4,8 --seeds 3 --print full --proofs"
+    options += " --set omega=0.5 --json r.json"
+    given, code = handed(module, False, "report", "toy", *options.split())
+    assert code == 1 and given[0] == {"toy": TOY}
+    request = content.Request("full", 2, (4, 8), 3, {"omega": "0.5"}, True, True)
+    assert given[1:5] == (request, Path("o"), "latex", Path("r.json"))
+    sentence = refused(odesys_command("report", "--set", "omega=0.5"))
+    assert sentence == "--set belongs to one paper, and this report has 2; name one"
+    assert "omega = -1 is out of range" in refused(odesys_command("report", "toy", "--set", "omega=-1"))
+
+
+def test_what_a_sweep_is_asked_for(handed, odesys_command) -> None:
+    module = "numerics.sweeps.command"
+    given, code = handed(module, True, "sweep", "toy", "--over", "omega=1,2")
+    assert code == 0
+    usual = ("toy", TOY, None, ["omega=1,2"], {}, Path("sweep/toy"), None, False, False, 5, "", ())
+    assert given == usual
+    options = "--over K=2,3 --over omega=1,2 --protocol still --set K=4 --workers 2 --resume --retry-failed --plot x"
+    given, code = handed(module, False, "sweep", "toy", *options.split(), "--out", "o", "--json", "s.json")
+    assert code == 1
+    places = ({"K": "4"}, Path("o"), Path("s.json"), True, True, 2, "", ["x"])
+    assert given == ("toy", TOY, "still", ["K=2,3", "omega=1,2"], *places)
+    assert handed(module, True, "sweep", "toy", "--dask", "tcp://here")[0][9:11] == (5, "tcp://here")
+    assert "ask for two places to compute" in refused(odesys_command("sweep", "toy", "--dask", "x", "--workers", "2"))
+    assert "give --resume with it" in refused(odesys_command("sweep", "toy", "--retry-failed"))
+
+
+def test_without_papers_or_systems_it_is_said(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refused(odesys_command("derive", "bare")) == "bare has no systems"
+    monkeypatch.setattr(registry, "all_papers", list)
+    assert refused(odesys_command("list")).startswith("no paper is installed; name a folder with one")
+
+
+def test_events_beyond_a_dozen_are_counted(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table has the first of them; slides have an end, and what happens at once has none."""
+
+    def many(count: int, **more: Any) -> Callable[[Mapping[str, Any], Progress], Simulation]:
+        events = [{"time": 100 + k, "kind": "crossing", "name": f"event{k}", **more} for k in range(count)]
+        return lambda parameters, progress: replace(run(parameters, progress), events=events, note="take care")
+
+    protocols = {"twelve": many(12), "thirteen": many(13, end=1000), "none": many(0)}
+    monkeypatch.setattr(sys.modules["toy_papers.toy"], "PAPER", replace(TOY, protocols=protocols))
+    text = works(odesys_command("simulate", "toy"))
+    assert "event11" in text and "first 12" not in text and "until" not in text and "note: take care" in text
+    text = works(odesys_command("simulate", "toy", "--protocol", "thirteen"))
+    assert "events, the first 12 of 13" in text and "event11" in text and "event12" not in text and "until" in text
+    assert "1000" in text and "events" not in works(odesys_command("simulate", "toy", "--protocol", "none"))
+
+
+def test_a_system_of_the_user_is_analysed_written_and_told(odesys_command) -> None:
+    Path("spring.ode").write_text("x' = v\nv' = -k*x\npar k=4\ninit x=1\ndone\n")
+    told = works(odesys_command("analyse", "spring.ode", "--out", "o", "--json", "a.json"))
+    assert "is conserved" in told and "wrote o/page.html" in told
+    assert "<title>spring" in Path("o/page.html").read_text("utf-8") and read("a.json")
+    line = ["analyse", "-e", "x' = -x", "--out", "p", "--seed", "3"]
+    assert "wrote p/page.html" in works(odesys_command(*line))
+    assert "<title>A system" in Path("p/page.html").read_text("utf-8")
+
+
+def test_a_new_paper_says_what_to_try_next(odesys_command) -> None:
+    for place, word in (("mine", "./mine"), ("papers/other", "papers/other")):
+        told = works(odesys_command("new", place, "--json", "n.json"))
+        assert told.endswith(f"try: odesys verify {word}; odesys report {word} --out report\n")
+        assert read("n.json")["name"] == Path(place).name
+        assert sorted(read("n.json")["files"]) == [f"{place}/{each}" for each in files(place)]
+
+
+def test_the_program_begins_by_what_keeps_the_machine_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[Any] = []
+    monkeypatch.setattr(commands.signal, "signal", lambda *given: called.append(given))
+    monkeypatch.setattr(commands, "limit_memory", lambda: called.append("memory"))
+    monkeypatch.setattr(commands, "mend_streams", lambda: called.append("streams"))
+    monkeypatch.setattr(commands, "app", lambda prog_name: called.append(prog_name))
+    commands.main()
+    assert called == [(commands.signal.SIGTERM, commands.interrupt), "memory", "streams", "odesys"]

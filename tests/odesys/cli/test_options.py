@@ -8,11 +8,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 from hypothesis import HealthCheck, given, settings
+from typer.testing import CliRunner
 
+from odesys import locks
+from odesys.cli import options
+from odesys.errors import OdesysError, ParameterError
+from odesys.memory import usable_memory
 from odesys.papers.new import create
 from tests import hostile_inputs, random_inputs
 from tests.watching import Hang, watched
@@ -386,3 +393,161 @@ def test_a_name_of_300_letters_is_a_sentence(folder: Path, line: str, monkeypatc
     monkeypatch.chdir(folder)
     result = CliRunner().invoke(commands.app, line.split(), prog_name="odesys")
     assert result.exit_code == 2 and result.stderr.startswith("odesys: ") and result.stderr.count("\n") == 1, result
+
+
+def ended(raised: BaseException | int | None) -> tuple[object, str]:
+    """How a program ends, and what it says, whose only command raises or returns this."""
+    program = typer.Typer(cls=options.Commands, add_completion=False)
+
+    @program.command()
+    def first() -> int | None:
+        if isinstance(raised, BaseException):
+            raise raised
+        return raised
+
+    @program.command()
+    def second(size: int = 1) -> None:
+        pass
+
+    result = CliRunner().invoke(program, ["first"], prog_name="toy")
+    return result.exit_code, result.stderr
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (None, 0, ""),
+        (1, 1, ""),
+        (7, 7, ""),
+        (OdesysError("one\ntwo   three"), 2, "odesys: one two three\n"),
+        (typer.BadParameter("Not This."), 2, "odesys: invalid value: Not This (see toy first --help)\n"),
+        (KeyboardInterrupt(), 130, "odesys: interrupted\n"),
+        (typer.Abort(), 130, "odesys: interrupted\n"),
+        (OverflowError("x"), 2, "odesys: a number became larger than floating-point numbers can be; give smaller"),
+        (RecursionError(), 2, "odesys: an expression is nested more deeply than it can be worked on"),
+        (MemoryError(), 2, f"odesys: the memory of this machine ({usable_memory() / 2**30:.0f} GB) is not enough"),
+    ],
+)
+def test_how_a_program_ends(raised: BaseException | int | None, code: int, said: str) -> None:
+    found, text = ended(raised)
+    assert found == code and text.startswith(said) and text.count("\n") == bool(said)
+
+
+def test_what_an_interrupt_left_behind_is_said_before_it() -> None:
+    error = KeyboardInterrupt()
+    error.add_note("half of the runs are in out")
+    assert ended(error) == (130, "odesys: half of the runs are in out\nodesys: interrupted\n")
+
+
+def test_an_output_that_is_gone_is_closed_and_nothing_more_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+    monkeypatch.setattr(options, "_close_output", lambda: closed.append(True))
+    assert ended(BrokenPipeError()) == (1, "") and closed == [True]
+    for error, said in (
+        (OSError(28, "No space left", "table.csv"), "table.csv can not be used: No space left"),
+        (OSError(28, "No space left"), "what this command prints can not be used: No space left"),
+        (OSError("it is odd"), "what this command prints can not be used: it is odd"),
+    ):
+        assert ended(error) == (2, f"odesys: {said}\n")
+    assert len(closed) == 4
+
+
+def test_a_usage_error_says_where_help_is() -> None:
+    program = typer.Typer(cls=options.Commands, add_completion=False)
+    program.command("first")(lambda: None)
+    program.command("second")(lambda: None)
+    for line, said in (
+        (["first", "--no-such"], "no such option: --no-such (see toy first --help)"),
+        (["third"], "no such command 'third' (see toy --help)"),
+    ):
+        result = CliRunner().invoke(program, line, prog_name="toy")
+        assert (result.exit_code, result.stderr) == (2, f"odesys: {said}\n")
+
+
+def test_folders_are_free_again_after_a_command(tmp_path: Path) -> None:
+    program = typer.Typer(cls=options.Commands, add_completion=False)
+
+    @program.command()
+    def first() -> None:
+        locks.hold(tmp_path)
+        with pytest.raises(OdesysError, match="another command"), locks.holding():
+            locks.hold(tmp_path)
+
+    program.command("second")(lambda: None)
+    for _ in range(2):
+        assert CliRunner().invoke(program, ["first"]).exit_code == 0
+
+
+def test_streams_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(reconfigure=lambda errors: asked.append(errors)))
+    options.mend_streams()
+    mended = sys.stdout
+    monkeypatch.undo()
+    assert mended.name == os.devnull and mended.writable() and asked == ["replace"]
+    mended.close()
+    with pytest.raises(KeyboardInterrupt):
+        options.interrupt(15, None)
+
+
+def test_settings_are_read_and_given_once() -> None:
+    assert options.read_settings(["a=1", " b = x=y "]) == {"a": "1", "b": "x=y"} and options.read_settings(None) == {}
+    for texts, said in (
+        (["a"], "--set 'a' can not be read"),
+        (["=1"], "--set '=1' can not be read"),
+        (["a="], "--set 'a=' can not be read"),
+        (["a=1", "b=2", "a=3"], "--set gives a twice: 1 and 3; give it once"),
+    ):
+        with pytest.raises(ParameterError) as caught:
+            options.read_settings(texts)
+        assert str(caught.value).startswith(said)
+
+
+def test_widths_are_positive_whole_numbers_given_once() -> None:
+    largest = options.LARGEST_WIDTH
+    assert options.read_widths("1, 20,3") == [1, 20, 3] and options.read_widths(f"{largest}") == [largest]
+    for text, said in (
+        ("1,0", "'0' is not a positive whole number"),
+        ("1,-2", "'-2' is not a positive whole number"),
+        ("", "'' is not a positive"),
+        ("1,x", "--widths '1,x' can not be read: 'x' is not a positive whole number"),
+        ("²", "is not a positive whole number"),
+        ("1,2,1", "--widths '1,2,1' has 1 twice"),
+        ("0" * 18 + "2", ""),
+        ("0" * 19 + "2", "is not a positive whole number"),
+        (f"{largest + 1}", f"a network of width {largest + 1:,} has at least 1 GB for every word, and there are"),
+        (f"{2**30}", "has at least 8 GB for every word"),
+        ("1" * 61, f"--widths '{'1' * 60}...' can not be read: '{'1' * 60}' is"),
+        ("1" * 60, f"--widths '{'1' * 60}' can not be read"),
+    ):
+        if not said:
+            assert options.read_widths(text) == [2]
+            continue
+        with pytest.raises(ParameterError) as caught:
+            options.read_widths(text)
+        assert said in str(caught.value)
+
+
+def test_names_are_completed_for_the_paper_on_the_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read of it so far, or else the first word after the command that is no option."""
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("_TYPER_COMPLETE_ARGS", raising=False)
+    context = SimpleNamespace(params={"paper": "./fuzzpaper"})
+    paper = options.registry.find_paper("./fuzzpaper")
+    assert options.complete("systems")(context, "") == list(paper.systems)  # type: ignore[arg-type]
+    assert options.complete("parameters")(context, "") == [f"{p.name}=" for p in paper.parameters]  # type: ignore[arg-type]
+    assert options.complete("claims")(context, "") == paper.claims()  # type: ignore[arg-type]
+    assert options.complete("papers")(context, "two_m") == ["two_mixture"]  # type: ignore[arg-type]
+    assert options.complete("systems")(context, "no such name") == []  # type: ignore[arg-type]
+    for params, line, word in (
+        ({"paper": "one"}, "odesys derive two", "one"),
+        ({"names": ["one", "other"]}, "odesys verify two", "one"),
+        ({}, "odesys derive --system --set two three", "two"),
+        ({"names": None}, "odesys derive", ""),
+        ({}, "", ""),
+    ):
+        monkeypatch.setenv("COMP_WORDS", line)
+        assert options._paper_on_line(SimpleNamespace(params=params)) == word  # type: ignore[arg-type]
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "odesys derive four")
+    assert options._paper_on_line(SimpleNamespace(params={})) == "four"  # type: ignore[arg-type]

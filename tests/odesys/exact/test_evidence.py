@@ -16,7 +16,8 @@ from odesys.exact.evidence import (
     identity,
     six_digits,
 )
-from odesys.expr.graph import add, call, exp, sqrt, sym
+from odesys.expr.graph import ONE, ZERO, add, call, exp, num, sqrt, sym
+from odesys.stated import Stated
 from odesys.verdicts import Evidence
 
 X, Y = sym("x"), sym("y")
@@ -106,3 +107,106 @@ def test_what_is_assumed_of_symbols_that_occur() -> None:
     assert assumptions([], ["x"]) == ()
     proof = equal({"root": (sqrt(X * X), X)}, positive=["x"]).proof
     assert proof is not None and proof.assumed == ("x > 0",)
+
+
+def test_the_methods_of_a_proof_are_counted() -> None:
+    """So many were the same expression, so many cancel by each rule; together as many as there are identities."""
+    sum_of_angles = call("sin", X + Y) - call("sin", X) * call("cos", Y) - call("cos", X) * call("sin", Y)
+    residuals = {"a": X - X, "b": ZERO, "c": ZERO, "d": sum_of_angles, "e": 2 * sum_of_angles, "f": (X + 1) ** 2 - X**2}
+    residuals["f"] = residuals["f"] - 2 * X - 1
+    verdict = identity(residuals)
+    counts = verdict.details["methods"]
+    assert counts["the same expression"] == 3 and sorted(counts.values()) == [1, 2, 3]
+    assert verdict.proof is not None and verdict.proof.steps == tuple(counts) and verdict.proof.residuals == 6
+    assert verdict.details["identities"] == 6 and verdict.proof.assumed == ()
+    broken = identity({"a": ZERO, "b": X})
+    assert broken.details == {"checked": 2}
+    at = broken.witness.point["x"]
+    assert broken.witness.sentence == f"at x = {at} the two sides of b differ by {float(Fraction(at))}"
+    assert identity({"two": num(2)}).witness.sentence == "the two sides of two differ by 2"
+
+
+def test_three_of_what_is_open_are_named_and_all_are_counted() -> None:
+    nested = sqrt(5 + 2 * sqrt(6 + 0 * X)) - sqrt(2 + 0 * X) - sqrt(3 + 0 * X)
+    verdict = identity({"fine": ZERO, **{f"n{k}": (k + 1) * nested for k in range(5)}})
+    assert [part.partition(":")[0] for part in verdict.residual.split("; ")] == ["n0", "n1", "n2"]
+    assert verdict.details == {"open": 5} and verdict.evidence is Evidence.PROOF
+
+
+def test_what_vanishes_is_stated_by_what_is_known_of_it() -> None:
+    """Its two sides where it was written as a difference, those it came from with the values, or itself and zero."""
+    with stated.recorded():
+        wave = exp(X) * (exp(-X) - 1) + exp(X)
+        (plain,) = identity({"wave": wave - ONE}, ["x"]).stated
+        assert (plain.left, plain.right, plain.positive) == (wave, ONE, ("x",))
+        whole = call("sin", X + Y) ** 2 + call("cos", Y + X) ** 2 * call("cosh", 2 * Y)
+        values = {Y: num(0)}
+        (gap,) = graph.substitute([whole - call("cosh", Y)], values)
+        assert identity({"at zero": gap}).stated == (
+            Stated("at zero", "=", whole, call("cosh", Y), values=tuple(values.items())),
+        )
+        (product,) = graph.substitute([(call("sin", X) ** 2 + call("cos", X) ** 2 - 1) * Y], {Y: exp(Y)})
+        (alone,) = identity({"product": product}).stated  # values in a field: it is what vanishes
+        assert (alone.left, alone.right, alone.residual) == (product, ZERO, False)
+        field = (call("sin", Y) ** 2 + call("cos", Y) ** 2 - 1) * X
+        (unknown,) = identity({"field": field}).stated
+        assert (unknown.left, unknown.right, unknown.residual) == (field, ZERO, True)
+        stated.note_titles({field: "rate_of_x"})
+        (titled,) = identity({"field": field}).stated
+        assert titled.residual is False
+        stated.titles.pop(field)
+
+
+def test_sides_at_values_are_stated_with_the_values() -> None:
+    pairs = {"square": (X**2, X * Y), "two": (num(2), 2)}
+    with stated.recorded():
+        given = equal(pairs, ["x"], given={Y: X})
+        known = (("x",), ((Y, X),))
+        assert [(s.name, s.left, s.right, (s.positive, s.values)) for s in given.stated] == [
+            ("square", X**2, X * Y, known),
+            ("two", num(2), num(2), known),
+        ]
+        (plain,) = equal({"same": (X + X, 2 * X)}).stated
+        assert plain == Stated("same", "=", 2 * X, 2 * X) and plain.values == ()
+        failed = equal(pairs)
+    assert failed.as_stated == "fails" and "square" in failed.witness.sentence
+    assert equal({"same": (X, X)}).stated == ()
+
+
+@pytest.mark.parametrize(
+    ("ball", "text"),
+    [
+        ("[0.333333333333333 +/- 4.06e-16]", "0.333333"),
+        ("[-1234567.89 +/- 1e-3]", "-1.23457e+06"),
+        ("[+/- 1e-9]", "[+/- 1e-9]"),
+        ("[2.5e+20 +/- 3]", "2.5e+20"),
+        ("7", "7"),
+    ],
+)
+def test_six_digits_of_what_flint_prints(ball: str, text: str) -> None:
+    assert six_digits(ball) == text
+
+
+def test_a_frequency_keeps_its_numbers_and_is_judged_by_both_ends() -> None:
+    from scipy.stats import beta
+
+    for failures, trials in ((3, 50), (20, 50), (50, 50)):
+        verdict = frequency_at_most(failures, trials, 0.5, seed=7)
+        low = beta.ppf(0.0005, failures, trials - failures + 1)
+        high = beta.ppf(0.9995, failures + 1, trials - failures) if failures < trials else 1.0
+        assert verdict.details["interval_99.9"] == pytest.approx([low, high], rel=1e-9)
+        seen = {name: verdict.details[name] for name in ("failures", "trials", "bound", "seed")}
+        assert seen == {"failures": failures, "trials": trials, "bound": 0.5, "seed": 7}
+        assert verdict.as_stated == ("holds" if high <= 0.5 else "fails" if low > 0.5 else "undecided")
+    assert frequency_at_most(50, 50, 1.0).as_stated == "holds"  # a bound that is met
+    assert "contains the bound 0.5" in frequency_at_most(20, 50, 0.5).residual
+
+
+def test_pairs_of_entries_are_named_by_their_places() -> None:
+    pairs = entry_pairs([[X, 1], [Y, 2]], [[1, X], [2, Y]], "table")
+    assert pairs == {
+        "table (0, 0)": (X, ONE),
+        "table (0, 1)": (ONE, X),
+        "table (1, 0)": (Y, num(2)),
+        "table (1, 1)": (num(2), Y),
+    }

@@ -29,6 +29,11 @@ EXPRESSIONS: Mapping[str, Block] = {
     "apply": blocks.apply(CUBE, A @ B),
     "softmax": softmax(A @ B) @ A,
     "relu": relu(A @ B),
+    "chain": blocks.chain([A, B, A]),
+    "row added": A + blocks.reshape(sum_axis(A, 0), (3,)),
+    "row times stack": blocks.multiply(blocks.reshape(sum_axis(A, 0), (3,)), blocks.reshape(A, (2, 1, 3))),
+    "log sum exp": blocks.log_sum_exp(A @ B),
+    "log sum exp with counts": blocks.log_sum_exp(A @ B, blocks.constant([[1, 2], [3, 1]])),
 }
 
 
@@ -86,7 +91,9 @@ def test_a_gram_root_is_a_root_and_has_no_scalar_form() -> None:
     scale = blocks.constant(np.array([[num(2)]], dtype=object))
     matrix = point()["A"]
     for side, product in (("left", matrix @ matrix.T), ("right", matrix.T @ matrix)):
-        root = value(blocks.gram_root(A, scale, side), {"A": matrix})
+        block = blocks.gram_root(A, scale, side)
+        root = value(block, {"A": matrix})
+        assert root.shape == block.shape == product.shape
         np.testing.assert_allclose(root @ root, 4 * np.eye(len(root)) + product, rtol=1e-12)
     with pytest.raises(SlavingError, match="no scalar form"):
         blocks.evaluate([blocks.gram_root(A, scale, "left")], {"A": np.full((2, 3), sym("x"), dtype=object)})
@@ -166,3 +173,34 @@ def test_gates_are_listed_once_with_their_arguments_and_can_be_held() -> None:
     first, second = blocks.evaluate([once, twice], leaves, {})
     np.testing.assert_allclose(first, np.maximum(matrix, 0), rtol=1e-14)
     np.testing.assert_allclose(second, np.where(matrix > 1, matrix, 0), rtol=1e-14)
+
+
+def test_a_logarithm_of_one_and_one_exponential_is_a_softplus() -> None:
+    """Of two entries that both count once, one of which is zero; any other is a logarithm of a sum."""
+    x = sym("x")
+    two = num(2)
+
+    def made(entries: list[graph.Node], counts: list[graph.Node] | None = None) -> graph.Node:
+        leaves = {"a": np.array(entries, dtype=object)}
+        given = None if counts is None else blocks.constant(counts)
+        (found,) = blocks.evaluate([blocks.log_sum_exp(leaf("a", (len(entries),)), given)], leaves)
+        return found.item()
+
+    softplus = graph.call("softplus", x)
+    assert made([x, graph.ZERO]) is softplus and made([graph.ZERO, x], [num(1), num(1)]) is softplus
+    assert made([graph.ZERO, x], [num(1), two]) is graph.call("log", 1 + 2 * graph.exp(x))
+    assert made([x, graph.ZERO, graph.ZERO]) is graph.call("log", 2 + graph.exp(x))
+    assert made([graph.ZERO, graph.ZERO]) is graph.call("log", two) and made([x]) is graph.call("log", graph.exp(x))
+
+
+def test_sums_over_an_axis_count_it_from_either_end() -> None:
+    stack = leaf("s", (2, 3, 4))
+    array = np.arange(24.0).reshape(2, 3, 4) ** 2
+    for axis in range(-3, 3):
+        total = sum_axis(stack, axis)
+        assert total.shape == array.sum(axis=axis, keepdims=True).shape
+        np.testing.assert_array_equal(value(total, {"s": array}), array.sum(axis=axis, keepdims=True))
+    rows = value(softmax(stack), {"s": np.log1p(array)})
+    np.testing.assert_allclose(rows, (1 + array) / (1 + array).sum(axis=-1, keepdims=True), rtol=1e-13)
+    assert [block.op for block in topological([blocks.zeros((2, 3)).T])] == ["zeros"]
+    assert sum_axis(blocks.zeros((2, 3)), 0).shape == (1, 3) and blocks.is_zero(sum_axis(blocks.zeros((2, 3)), 0))

@@ -1,6 +1,8 @@
 """Expressions in the language of loops: library functions, division, comparisons, as in Python."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,3 +88,188 @@ def test_code_is_called_with_all_that_it_takes() -> None:
     for function in (short, named):
         with pytest.raises(LoopError):
             loops.assembly([function])
+
+
+# ---- expressions of five arguments, by Python and as machine code ---------------------------------------------------
+
+HEAD = "def f{}(i: int, j: int, a: float, b: float, x: Array) -> {}:\n    return {}\n"
+WHOLE = [
+    "i + j * 3 - 7",
+    "-i",
+    "-(-i)",
+    "i // 7",
+    "i % 7",
+    "j // 1 + j % 1",
+    "int(a)",
+    "int(-b)",
+    "int(a < b)",
+    "int(True) + int(False)",
+    "9223372036854775807 - i * i",
+    "-9223372036854775807 + i * i",
+    "i if i < j else j",
+    "int(not i < j)",
+    *(f"int(i {sign} j)" for sign in ("<", "<=", ">", ">=", "==", "!=")),
+    *(f"int(a {sign} b)" for sign in ("<", "<=", ">", ">=", "==", "!=")),
+    "int(i < a) + 2 * int(b >= j)",
+    "int(i < j < 3) + 2 * int(0 <= i <= j <= 5) + 4 * int(a < b <= x[0])",
+    "int(i < j and a < b and x[0] < x[1])",
+    "int(i < j or a < b or x[0] < x[1])",
+    "int((i < j or a < b) and not (x[0] < x[1] or i == j))",
+    "int(True and i < j) + 2 * int(False or i < j)",
+    "1 if (a < b if i < j else b < a) else 0",
+]
+BROKEN = [
+    "a + b - 0.5",
+    "a * b / 3",
+    "-a",
+    "i / 4 + j",
+    "i * a - b * j",
+    "i + 0.5",
+    "abs(a) + abs(i)",
+    "math.sqrt(abs(a)) * math.pi",
+    "math.nextafter(a, b)",
+    "math.nextafter(b, math.inf) - math.nextafter(b, -math.inf)",
+    "min(a, b, i) + 2 * max(a, b, j)",
+    "min(a, b) - max(b, a)",
+    "min(i, j) + max(i, a)",
+    "float(i) / 8 + float(a < b)",
+    "x[0] - x[1] * x[i - i] + x[2:][1] - x[1:][0]",
+    "x[i * 0 + 2]",
+    "a if i < j else b",
+    "a if i < j else i",
+    "0.25 if not (i < j) else -1.5",
+    "(a < b) * 2.0 + (i < j)",
+    "a ** 2 + abs(b) ** 0.5",
+    "(a + b) * (a - b)",
+    "3.0 ** i if i < 5 else 1.0",
+]
+REFUSED = [
+    ("+a", "UnaryOp"),
+    ("~i", "UnaryOp"),
+    ("i | j", "BinOp"),
+    ("i // j", "BinOp"),
+    ("i // 0", "BinOp"),
+    ("i % -3", "BinOp"),
+    ("a // 2", "BinOp"),
+    ("x[0:2]", "Subscript"),
+    ("x[::2]", "Subscript"),
+    ("x[:]", "Subscript"),
+    ("x[a]", "Subscript"),
+    ("x[-1]", "Subscript"),
+    ("i[0]", "Subscript"),
+    ("'text'", "Constant"),
+    ("9223372036854775808 + i", "Constant"),
+    ("a in x", "Compare"),
+    ("0 < i < abs(i)", "Compare"),
+    ("math.sqrt(a, b)", "Call"),
+    ("math.nextafter(a)", "Call"),
+    ("math.cos(a)", "Call"),
+    ("min(a, b, key=abs)", "Call"),
+    ("unknown + a", "Name"),
+    ("math.unknown + a", "Attribute"),
+    ("a.real", "Name"),
+    ("(a, b)", "Tuple"),
+    ("a or b", "double where i1"),
+    ("not a", "double where i1"),
+    ("1 if i else 2", "i64 where i1"),
+    ("x + a", "ptr where double"),
+    ("i if i < j else a", "double where i64"),
+    ("int(x)", "ptr where i64"),
+]
+
+
+def written_as(kind: str, expressions: list[str]) -> list[Callable[..., Any]]:
+    made = loops.written("".join(HEAD.format(k, kind, each) for k, each in enumerate(expressions)))
+    return list(made.values())
+
+
+@pytest.mark.parametrize(("kind", "expressions"), [("int", WHOLE), ("float", BROKEN)])
+def test_expressions_have_the_values_of_python(kind: str, expressions: list[str]) -> None:
+    functions = written_as(kind, expressions)
+    rng = np.random.default_rng(7)
+    for expression, function, machine in zip(expressions, functions, loops.ready(*functions), strict=True):
+        for k in range(40):
+            i, j = (int(v) for v in rng.integers(-3, 6, 2) * rng.choice([1, 1, 37]))
+            a, b = rng.integers(-2, 3, 2) / 2 if k % 2 else rng.normal(size=2) * 4
+            x = rng.integers(-1, 2, 4) / 2.0
+            given = (i, j, float(a), float(b), x)
+            assert machine(*given) == pytest.approx(function(*given), rel=1e-15, abs=0.0), (expression, given)
+
+
+@pytest.mark.parametrize(("expression", "words"), REFUSED)
+def test_what_has_no_machine_code_is_refused_where_it_stands(expression: str, words: str) -> None:
+    """With the line, what it is and its text."""
+    (function,) = loops.written(HEAD.format("", "float", expression)).values()
+    with pytest.raises(LoopError, match=r"f, line [12]: ") as caught:
+        loops.assembly([function])
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+COUNTED = """
+def count(x: Array) -> bool:
+    x[0] += 1.0
+    return x[0] > 2.0
+
+def both(x: Array) -> int:
+    return 1 if count(x) and count(x) and count(x) else 0
+
+def either(x: Array) -> int:
+    return 1 if count(x) or count(x) or count(x) else 0
+
+def one(x: Array, a: float) -> int:
+    return 1 if (count(x) if a > 0.0 else a < -1.0) else 0
+"""
+
+
+def test_what_decides_is_computed_and_nothing_after_it() -> None:
+    made = loops.written(COUNTED)
+    names = ("both", "either", "one")
+    machine = dict(zip(names, loops.ready(*(made[name] for name in names)), strict=True))
+    for start in (0.0, 1.0, 2.0, 5.0):
+        for name, more in (("both", ()), ("either", ()), ("one", (1.0,)), ("one", (-1.0,)), ("one", (-2.0,))):
+            ours, theirs = np.array([start]), np.array([start])
+            assert machine[name](ours, *more) == made[name](theirs, *more) and ours[0] == theirs[0]
+
+
+class Tables:
+    """Constants of a class."""
+
+    whole, broken, row = 12, 0.375, np.array([5.0, -7.0])
+    square, counts, text = np.eye(2), np.array([1, 2]), "text"
+
+
+def of_a_class(k: int) -> float:
+    return Tables.whole * Tables.broken + Tables.row[k] + TABLE_PARTS[k]
+
+
+def of_a_square(k: int) -> float:
+    return Tables.square[k]  # type: ignore[return-value]
+
+
+def of_counts(k: int) -> float:
+    return Tables.counts[k]  # type: ignore[no-any-return]
+
+
+def test_constants_of_a_class_are_those_of_its_time() -> None:
+    (machine,) = loops.ready(of_a_class)
+    assert [machine(k) for k in (0, 1)] == [of_a_class(k) for k in (0, 1)] == [4.5 + 5.0 + 1.0, 4.5 - 7.0 - 2.5]
+    for function in (of_a_square, of_counts):
+        with pytest.raises(LoopError, match="Attribute has no machine code"):
+            loops.assembly([function])
+
+
+def test_a_variable_keeps_its_kind() -> None:
+    text = "def f(i: int, a: float) -> float:\n    total = {}\n    total = {}\n    return total * 1.0\n"
+    for first, second, refused in (
+        ("0.5", "i", False),
+        ("i", "a", True),
+        ("a", "a < 1.0", False),
+        ("a < 1.0", "a", True),
+    ):
+        (function,) = loops.written(text.format(first, second)).values()
+        if refused:
+            with pytest.raises(LoopError):
+                loops.assembly([function])
+        else:
+            (machine,) = loops.ready(function)
+            assert [machine(3, v) for v in (0.5, 2.0)] == [function(3, v) for v in (0.5, 2.0)]

@@ -115,3 +115,101 @@ def test_probabilities_of_two_equal_classes_do_not_overflow():
             expected = np.array(target, dtype=float) - shares / shares.sum()
             for backend in BACKENDS:
                 assert np.abs(system.compile(backend=backend)(0.0, x) - expected).max() < 1e-14
+
+
+X, Y, Z = map(sym, "xyz")
+ONE_MORE = 1 + 2 * graph.exp(X) + Y * graph.exp(X - Z)
+SQUARES = 3 + graph.exp(2 * X) + graph.exp(Y)
+MEAN = (X + Y + Z) / 3
+CENTRED = graph.exp(X - MEAN) + graph.exp(Y - MEAN) + graph.exp(Z - MEAN)
+FORMS = [
+    graph.exp(X) / ONE_MORE,
+    graph.exp(X) ** 2 / ONE_MORE**3,
+    graph.exp(X) ** 2 / ONE_MORE**2,
+    graph.exp(X) * graph.exp(X - Z) / ONE_MORE**2,
+    graph.exp(X) * Z / ONE_MORE + Y,
+    (graph.exp(X) - Y * graph.exp(X - Z)) * graph.exp(X) / ONE_MORE**2,
+    (graph.exp(X) - Y * graph.exp(X - Z)) ** 2 * graph.exp(X) / ONE_MORE**3,
+    graph.exp(2 * X) / SQUARES,
+    graph.exp(2 * X) * graph.exp(Y) / SQUARES**2,
+    graph.exp(Y) * graph.exp(X) / (SQUARES * ONE_MORE),
+    graph.exp(Y) ** 2 / SQUARES**2 * (1 + Z) ** 3,
+    graph.call("log", ONE_MORE),
+    graph.call("log", SQUARES),
+    graph.call("log", graph.exp(X) + graph.exp(Y)),
+    graph.call("log", 2 + graph.exp(X) + graph.exp(Y)),
+    graph.call("log", 1 + graph.exp(X) * Z + graph.exp(Y)),
+    graph.call("log", 1 + Y + graph.exp(X)),
+    graph.call("log", 1 + graph.exp(X) / ONE_MORE * graph.exp(-X)),
+    graph.exp(X - MEAN) / CENTRED,
+    graph.exp(X - MEAN) * graph.exp(Y - MEAN) / CENTRED**2,
+    graph.exp(Z - MEAN) * X / CENTRED**3 * graph.exp(Y - MEAN) ** 2,
+]
+
+
+def exactly(root, at):
+    """The value by many digits, in which nothing overflows and nothing is lost."""
+    with mp.workdps(3000):
+        functions = {"exp": exp, "log": log}
+        number = lambda value: mpf(value.numerator) / value.denominator  # noqa: E731
+        power = lambda base, e: base ** (mpf(e.numerator) / e.denominator)  # noqa: E731
+        return float(graph.evaluate([root], {k: mpf(v) for k, v in at.items()}, functions, number, power)[0])
+
+
+@pytest.mark.parametrize("number", range(len(FORMS)))
+def test_what_is_shifted_has_its_value_at_any_size_of_exponents(number):
+    """Also where an exponential alone is infinite, or all of them are zero."""
+    (new,) = shifted([FORMS[number]])
+    assert new is not FORMS[number]
+    rng = np.random.default_rng(number)
+    for size in (1.0, 1.0, 30.0, 500.0, 500.0, 500.0):
+        at = dict(zip("xyz", rng.normal(size=3) * size, strict=True))
+        at |= {"y": abs(at["y"]), "z": abs(at["z"])}
+        values = {name: np.float64(v) for name, v in at.items()}
+        with np.errstate(all="ignore"):
+            found = graph.evaluate([new], values, graph.FLOAT_FUNCTIONS, float, pow)[0]
+        assert found == pytest.approx(exactly(FORMS[number], at), rel=1e-11, abs=1e-250), at
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        graph.exp(X) / (graph.exp(X) + graph.exp(Y)),  # no constant
+        graph.exp(X) / (1 - graph.exp(X)),  # may vanish
+        graph.exp(X) / (graph.exp(X) - 1),
+        graph.exp(X) / (0 - 2 + 3 * graph.exp(X)),
+        graph.exp(X) / (1 + Y),  # no exponential
+        graph.exp(Z) / (1 + graph.exp(X)),
+        graph.power(ONE_MORE, Fraction(-1, 2)) * graph.exp(X),  # no whole power
+        ONE_MORE * graph.exp(X),  # above
+        1 / ONE_MORE,
+        graph.call("log", 1 + X + Y),
+        graph.call("log", graph.exp(X)),
+        graph.call("log", graph.exp(X) - 1),
+        graph.call("log", X * graph.exp(Y)),
+        graph.call("sin", ONE_MORE),
+        graph.exp(X - Y) / (graph.exp(X - Y) + graph.exp(Y - X)),  # no fractions: these are no means
+        graph.exp(X / 2 + Y) / (graph.exp(X / 2 + Y) + graph.exp(X - Y / 2)),  # nor these, of one sign
+        graph.exp(X / 2 - Y) / (graph.exp(X / 2 - Y) + graph.exp(Y)),
+        graph.exp(X / 3 - Y) / (graph.exp(X / 3 - Y) + graph.exp(X / 2 - Z) * graph.exp(Y)),
+    ],
+)
+def test_other_expressions_stay_as_they_are(form):
+    assert shifted([form, X])[0] is form
+
+
+def test_what_is_below_a_leaf_is_left_alone_and_what_is_beside_it_is_not():
+    share, other = graph.exp(X) / ONE_MORE, graph.exp(Y) / (1 + graph.exp(Y))
+    gate = graph.step(share - Fraction(1, 3))
+    new = shifted([gate * other, share], {gate})
+    assert gate in graph.topological(new) and new[1] is not share and new[0] is not gate * other
+    assert gate not in graph.topological(shifted([gate * other]))
+
+
+def test_numbers_in_front_of_exponentials_may_be_symbols_and_small():
+    """Whose signs are not known here; a negative number may let a sum vanish, unless a symbol stands with it."""
+    for c, kept in ((Fraction(1, 1000), False), (Fraction(-1, 1000), True)):
+        form = graph.exp(X) / (1 + c * graph.exp(X))
+        assert (shifted([form])[0] is form) is kept
+        form = graph.exp(X) / (1 + c * Y * graph.exp(X))
+        assert shifted([form])[0] is not form

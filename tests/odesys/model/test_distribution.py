@@ -10,6 +10,7 @@ import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Neurons, Sample, Value, gradient_flow
 from odesys.errors import DistributionError, ModelError
+from odesys.expr.graph import num, sym
 from tests import toy_models
 from tests.attention_oracle import network_outputs, random_network
 
@@ -121,3 +122,68 @@ def test_encoding_groups_by_length_and_keeps_signs_and_repetitions() -> None:
     short, long = data.encode(words)
     assert short.words.tolist() == [[1]] and short.signs.tolist() == [[-1]] and short.positions == (1,)
     assert long.words.tolist() == [[0, 0, 0]] and long.signs.tolist() == [[1, -1, 1]]
+
+
+def test_what_a_sample_is_made_of() -> None:
+    plain = Sample(["a", "-b"], -1)
+    assert (plain.tokens, plain.label, plain.weight, plain.counts) == (("a", "-b"), -1, Fraction(1), None)
+    assert plain.name == "(a, -b)" and Sample(["a"], 1, name="first").name == "first"
+    assert type(plain.weight) is Fraction and type(sample(np.int64(1)).weight) is Fraction
+    assert sample(2).weight == 2 and sample(sp.Rational(2, 3)).weight == Fraction(2, 3)
+    made = Sample(["a", "b"], 1, counts=["n", Fraction(1, 2)])
+    assert made.counts == (sym("n"), num(HALF)) and Sample(["a"], 1, counts=[sp.Integer(2)]).counts == (num(2),)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Sample([], 1), r"needs a list of at least one token, got \[\]"),
+        (lambda: Sample(7, 1), "needs a list of at least one token, got 7"),  # type: ignore[arg-type]
+        (lambda: sample(True), "has the weight True; weights are exact"),
+        (lambda: sample(0), "has the weight 0; weights are positive"),
+        (lambda: sample(None), "has the weight None; weights are exact"),
+        (lambda: Sample(["a", "b"], 1, counts="nm"), "has 2 tokens, so it needs 2 counts, not 'nm'"),
+        (lambda: Sample(["a"], 1, counts=[-1]), r"the sample \(a\) has the count -1"),
+        (lambda: Sample(["a"], 1, counts=[True]), "a count has the entry True"),
+        (lambda: Distribution(7), "a distribution is made of a list of samples, not of 7"),  # type: ignore[arg-type]
+        (lambda: Distribution(None), "at least one sample"),  # type: ignore[arg-type]
+        (lambda: Distribution([3]), "3 is not a Sample"),  # type: ignore[list-item]
+        (lambda: Distribution([sample(label=np.array([1]))]), "a label is"),
+        (lambda: Distribution.proportional([3]), "made of Sample objects"),  # type: ignore[list-item]
+    ],
+)
+def test_other_mistakes_get_a_sentence(make, words: str) -> None:
+    with pytest.raises(DistributionError, match=words):
+        make()
+
+
+def test_proportional_weights_and_exact_means() -> None:
+    data = Distribution.proportional(
+        [Sample(["a"], 1, 2, "one", counts=[3]), Sample(["b"], -1, 3, "two"), Sample(["c"], 1, 5)]
+    )
+    assert [s.weight for s in data.samples] == [Fraction(1, 5), Fraction(3, 10), Fraction(1, 2)] and len(data) == 3
+    assert [s.name for s in data.samples] == ["one", "two", "(c)"] and data.samples[0].counts is not None
+    assert data.expectation(lambda s: s.label) == Fraction(2, 5)
+    assert data.expectation(lambda s: np.array([1, s.label])).tolist() == [1, Fraction(2, 5)]
+    assert data.condition(lambda s: s.label < 0).samples[0].weight == 1
+
+
+def test_encoded_arrays_are_the_samples() -> None:
+    words = Dictionary(["a", "b", "c"])
+    given = [
+        Sample(["a", "-c"], 1, Fraction(1, 8)),
+        Sample(["b"], -1, Fraction(1, 4)),
+        Sample(["b", "c"], -1, Fraction(1, 8), counts=[2, "n"]),
+        Sample(["-b", "a"], -1, Fraction(1, 2)),
+    ]
+    found = {}
+    parts = Distribution(given).encode(words)
+    assert [(p.length, p.counts is not None) for p in parts] == [(1, False), (2, False), (2, True)]
+    for part in parts:
+        for k, place in enumerate(part.positions):
+            tokens = [
+                f"{'-' if s < 0 else ''}{words.words[i]}" for i, s in zip(part.words[k], part.signs[k], strict=True)
+            ]
+            counts = None if part.counts is None else tuple(part.counts[k])
+            found[place] = Sample(tokens, int(part.labels[k]), part.weights[k], counts=counts)
+    assert [found[k] for k in range(4)] == given

@@ -59,3 +59,26 @@ def test_a_loss_may_be_a_number_of_z_alone_or_a_node() -> None:
     for given in (Z**2, graph.sym("z") ** 2, sp.Symbol("z") ** 2):
         loss = as_loss(given)
         assert at(loss.value, 3.0) == 9.0 and at(loss.slope, 3.0) == 6.0
+
+
+def test_losses_are_functions_of_output_and_target() -> None:
+    """As a function of a program a loss is its value at the margin, the product of both."""
+    from odesys import Data, Words, gradient_flow, maps
+
+    words = Words("a")
+    w = maps("w", 1, words)
+    made = [
+        gradient_flow(lambda X: w @ X[0], Data(words, [("a", -1)]), loss).system.equations["w_a"]
+        for loss in (LOGISTIC, lambda f, y: HINGE(f, y), lambda f, y: LOGISTIC(f, y), "hinge", as_loss("hinge"))
+    ]
+    assert made[0] is made[2] and made[1] is made[3] is made[4]
+    for z in (-2.0, 0.3, 4.0):
+        assert float(graph.evaluate([made[0]], {"w_a": z}, graph.FLOAT_FUNCTIONS, float)[0]) == pytest.approx(
+            at(LOGISTIC.slope, -z)
+        )
+
+
+def test_names_and_values_of_given_losses() -> None:
+    made = as_loss(sp.exp(-Z))
+    assert made.name == "exp(-z)" and made.slope is graph.gradient(made.value, [MARGIN])[0]
+    assert (LOGISTIC.name, HINGE.name) == ("logistic", "hinge") and as_loss("hinge") is HINGE

@@ -6,7 +6,8 @@ import pytest
 
 from derivations.two_mixture import setting
 from odesys import AttentionModel, Dictionary, Head, gradient_flow
-from odesys.model.paths import word_tex
+from odesys.expr.system import State
+from odesys.model.paths import Letter, Path, state_name, word_tex
 from tests import toy_models
 
 
@@ -48,3 +49,29 @@ def test_names_that_would_clash_are_refused() -> None:
     with pytest.raises(OdesysError, match="would both be called"):
         model = AttentionModel(Dictionary(["a"]), [Head()], value=("KQ",))
         gradient_flow(model, toy_models.Distribution([toy_models.Sample(["a"], 1)]), train=("KQ", "W_K", "W_Q"))
+
+
+def test_letters_and_paths_are_turned_around() -> None:
+    K, Q = Letter("W_K", of="p"), Letter("W_Q", True)
+    assert (K.map, str(K), str(K.T), K.T.T) == ("W_K.p", "W_K.p", "W_K.p'", K)
+    assert (Q.map, str(Q), Q.T) == ("W_Q", "W_Q'", Letter("W_Q"))
+    path = Path("E", (K.T, Letter("W_Q", of="p")), "n")
+    assert path.T == Path("n", (Letter("W_Q", True, "p"), K), "E") and path.T.T == path
+    assert str(path) == "E'.W_K.p'.W_Q.p.n" and not path.symmetric
+    assert Path("E", (K.T, K), "E").symmetric and not Path("E", (K.T, K), "n").symmetric
+    assert not Path("E", (K, K), "E").symmetric and Path("E", (), "E").symmetric
+    assert str(Path("one", (K,), "one")) == "W_K.p"
+
+
+def test_names_of_states_leave_out_what_is_empty() -> None:
+    assert state_name(State("KQ", "p", "c1", "v1")) == "KQ_p_c1_v1"
+    assert state_name(State("w", right="a")) == "w_a" and state_name(State("w")) == "w"
+    assert state_name(State("KQ", left="c", right="v", relation="other")) == "KQ_c_v_other"
+
+
+@pytest.mark.parametrize(
+    ("word", "tex"),
+    [("up12", r"\mathrm{up}_{12}"), ("alpha", r"\alpha"), ("x9", "x_{9}"), ("a1b", r"\mathrm{a1b}"), ("pi0", r"\pi_{0}")],
+)
+def test_more_words_in_tex(word: str, tex: str) -> None:
+    assert word_tex(word) == tex

@@ -9,13 +9,16 @@ from typing import Any
 
 import pytest
 
+from odesys import AttentionModel, Dictionary, Distribution, Sample, gradient_flow
 from odesys.errors import OdesysError
 from odesys.papers.hypotheses import (
+    ROUNDING,
     Hypothesis,
     OutsideHypotheses,
     Symbol,
     admit,
     approach,
+    natural_domain,
     natural_hypotheses,
     violated,
 )
@@ -138,3 +141,96 @@ def test_an_inequality_may_be_met_unless_it_is_strict() -> None:
     for m, n in ((3, 1), (1, 4), (1, 1)):
         point = {"m": m, "n": n}
         assert WIDE.at(point) == WIDE.ratio_at(point) - 1 == m / n - 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "low", "tex", "strict", "margins"),
+    [
+        ("positive", None, "x > 0", True, {2: 2, -1: -1}),
+        ("positive", 3, "x > 3", False, {5: 2, 2: -1}),
+        ("nonnegative", None, r"x \ge 0", False, {2: 2}),
+        ("nonnegative", 1, r"x \ge 1", False, {4: 3}),
+        ("unit", None, "0 < x < 1", True, {Fraction(1, 4): Fraction(3, 16), 2: -2}),
+        ("whole", None, r"x \in \mathbb{N}", False, {3: 2, 1: 0, 2.5: -1, "x": -1}),
+        ("whole", 4, r"x \in \mathbb{N}", False, {6: 2, 3: -1, Fraction(9, 2): -1}),
+        ("real", None, r"x \ge 0", False, {-7: 1}),
+        ("real", 2, r"x \ge 2", False, {5: 3, 1: -1}),
+    ],
+)
+def test_a_natural_domain_is_an_inequality_with_its_margin(
+    domain: str, low: Any, tex: str, strict: bool, margins: dict[Any, Any]
+) -> None:
+    hypothesis = Symbol("x", "x", "a number", domain, low=low).hypothesis
+    assert (hypothesis.name, hypothesis.tex, hypothesis.strict) == (f"x is {domain}", tex, strict)
+    assert {value: hypothesis.at({"x": value}) for value in margins} == margins
+    assert not hypothesis.asymptotic and hypothesis.ratio is None
+
+
+def test_a_ratio_is_one_up_to_rounding_and_its_end_belongs_to_it() -> None:
+    """In exact numbers, so that the end can be met."""
+    step = Fraction(ROUNDING)
+    for excess, margin in ((step, 0.0), (-step, 0.0), (step * 2, step * 2), (-step * 2, -step * 2), (1, 1)):
+        assert WIDE.at({"m": 1 + excess, "n": 1}) == margin
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "point", "shortfall"),
+    [
+        (RATIO, {"b": 3, "n": 1}, Shortfall(2)),
+        (WIDE, {"m": 1, "n": 4}, Shortfall(0.75, 4.0)),
+        (WIDE, {"m": 0, "n": 4}, Shortfall(1, inf)),
+        (WIDE, {"m": -1, "n": 4}, Shortfall(1.25, inf)),
+    ],
+)
+def test_how_far_a_hypothesis_is_from_holding(hypothesis: Hypothesis, point: Any, shortfall: Shortfall) -> None:
+    assert hypothesis.shortfall(point) == shortfall
+
+
+def test_what_is_refused_says_the_name_and_the_margin() -> None:
+    with pytest.raises(OutsideHypotheses) as caught:
+        admit({"b": 3, "n": 1}, [Hypothesis("fine", "", lambda p: 1), RATIO])
+    assert (caught.value.name, caught.value.margin) == ("b is below n", -2)
+    for bad in (inf, -inf, float("nan")):
+        with pytest.raises(OutsideHypotheses, match=r"the point has n = .*, which is no number"):
+            admit({"b": 1, "n": bad}, [])
+    with pytest.raises(OutsideHypotheses) as caught:
+        approach([{"n": 2}, {"n": 2}], [LARGE])
+    assert caught.value.margin == [-0.998, -0.998]
+    assert RATIO.as_json() == {"name": "b is below n", "tex": "b < n"}
+
+
+def test_entries_are_read_as_fractions_balls_or_words() -> None:
+    seen: dict[str, Any] = {}
+    reading = Hypothesis("", "", lambda p: seen.update(p) or 1)
+    point = {"half": "1/2", "word": "symbol", "float": 0.25, "box": ("1/4", Fraction(3, 4)), "list": [1, 3]}
+    assert reading.holds(point)
+    assert (seen["half"], seen["word"], seen["float"]) == (Fraction(1, 2), "symbol", 0.25)
+    for name, low, high in (("box", 0.25, 0.75), ("list", 1, 3)):
+        ball = seen[name]
+        assert not (ball - low < 0) and not (ball - high > 0) and ball > low - 0.01 and ball < high + 0.01
+
+
+def test_points_that_say_states_of_a_flow_are_path_values_of_a_network() -> None:
+    """Each flow whose states are named is asked once, for these entries only."""
+    flows = [
+        gradient_flow(AttentionModel(Dictionary(words)), Distribution([Sample(words[:2], 1)]))
+        for words in (["a", "b"], ["c", "d"])
+    ]
+    domain = natural_domain(*[lambda flow=flow: flow for flow in flows])
+    assert domain(["t", "omega"]) == []
+    first, both = domain(["KK_a_a", "t"]), domain(["KK_a_a", "KK_c_c"])
+    assert [len(first), len(both)] == [1, 2] and all(h.name == "scores are inner products" for h in both)
+    assert [h.holds({"KK_a_a": 1, "KK_c_c": -1, "other": "x"}) for h in both] == [True, False]
+    assert [h.strict for h in both] == [False, False]
+
+
+def test_a_path_has_two_points_and_its_asymptotic_margins_grow() -> None:
+    for path, fine in (([2, 3], True), ([3, 3], False), ([3, 2], False), ([2, 3, 3], False), ([2], False), ([], False)):
+        points = [{"b": 0, "n": n} for n in path]
+        if fine:
+            assert approach(points, [RATIO, LARGE]) == {"n is large": Shortfall(0.997)}
+        else:
+            with pytest.raises(OutsideHypotheses):
+                approach(points, [RATIO, LARGE])
+    assert approach([{"n": 10}, {"n": 1000}], [LARGE]) == {}, "at the end the margin is zero"
+    assert approach([{"b": 0, "n": 2}, {"b": 0, "n": 1}], [RATIO]) == {}, "what is not asymptotic need not grow"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from odesys.errors import IntegrationError, SymmetryError
@@ -163,3 +165,99 @@ def test_a_part_that_notices_is_seen() -> None:
     book.unaffected("left", "both", "the first part decides the whole")
     table, mutants = states(book)
     assert table["both"]["left"] == SURVIVED and mutants[0].how == "the first part decides the whole"
+
+
+def single(verdicts: list[Verdict], **fields: Any) -> tuple[ClaimBook, list[Mutant], dict[str, Any]]:
+    """A claim that gives the first verdict on the plain system and the second on the broken one."""
+    book = ClaimBook("toy", lambda mutation="": mutation, mutations=[Mutation("broken", "a sentence")])
+    known = {"kind": "identity", "statement": "s", "reading": "r"}
+    book.claim("a", "a", **{**known, **fields})(lambda lab: verdicts[lab == "broken"])
+    mutants = mutation_runs("toy", book, verify(book, list(book), silent), book.mutations, silent)
+    return book, mutants, mutation_summary(book, mutants)
+
+
+HOLDS, FAILS = measured(True), measured(False)
+
+
+def parted(*answers: Verdict) -> dict[str, Verdict]:
+    """Parts a, b, ... of a failing claim."""
+    return {**dict(zip("abc", answers, strict=False)), "z": refuted({"x": 1})}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fields", "state", "how"),
+    [
+        (HOLDS, FAILS, {}, KILLED, "holds -> fails"),
+        (HOLDS, proved(), {}, SURVIVED, NO_REASON),
+        (HOLDS, proved(), {"insensitive": "a number"}, SURVIVED, "a number"),
+        (HOLDS, FAILS, {"insensitive": "a number"}, KILLED, "holds -> fails"),
+        (parted(HOLDS, HOLDS), parted(HOLDS, HOLDS), {}, SURVIVED, NO_REASON),
+        (parted(HOLDS, HOLDS), parted(FAILS, HOLDS), {}, KILLED, "a: holds -> fails"),
+        (parted(HOLDS, HOLDS), parted(FAILS, FAILS), {}, KILLED, "a: holds -> fails; b: holds -> fails"),
+        (parted(HOLDS, HOLDS), parted(FAILS, FAILS), {"insensitive": "a number"}, SURVIVED, "a number"),
+        (parted(HOLDS, HOLDS), parted(HOLDS), {}, SURVIVED, NO_REASON),
+    ],
+)
+def test_what_becomes_of_a_pair(before: Any, after: Any, fields: dict[str, Any], state: str, how: str) -> None:
+    book, (mutant,), summary = single([before, after], **fields)
+    assert (mutant.claim, mutant.mutation, mutant.state, mutant.how) == ("a", "broken", state, how)
+    assert mutant.unexplained is (state == SURVIVED and how == NO_REASON)
+    stale = state == KILLED and "insensitive" in fields
+    assert summary["stale_reasons"] == ["a on broken"] * stale and summary["mutations"] == {"broken": "a sentence"}
+    assert summary["blind"] == ({} if state == KILLED else {"a": fields.get("insensitive", NO_REASON)})
+    assert summary["explained"] is (not stale and not mutant.unexplained)
+    assert summary["score"] == float(state == KILLED) and summary["killed_without_a_run"] == 0
+    assert summary["pairs"] == {s: int(s == state) for s in (KILLED, SURVIVED, UNREAD, REFUSED)}
+    assert mutation_runs("toy", book, [], ["broken"], silent) == []
+
+
+def test_a_reason_for_what_was_not_run_is_out_of_date_and_one_for_what_was_not_asked_is_not() -> None:
+    book = small_book()
+    book.unaffected("left", "number", "it is about numbers")
+    book.unaffected("right", "positive", "it is about the left")
+    every = states(book)[1]
+    assert mutation_summary(book, every)["stale_reasons"] == ["number on left", "positive on right"]
+    some = [m for m in every if m.mutation != "right"]
+    assert mutation_summary(book, some)["stale_reasons"] == ["number on left"]
+    assert mutation_summary(book, [m for m in some if m.claim != "number"])["stale_reasons"] == []
+    assert list(mutation_summary(book, some)["mutations"]) == ["left", "same"]
+
+
+def test_the_lines_of_a_summary_are_these() -> None:
+    def rows(*of: tuple[str, str, str]) -> list[dict[str, str]]:
+        return [{"claim": claim, "mutation": mutation, "reason": reason} for claim, mutation, reason in of]
+
+    summary = {
+        "pairs": {KILLED: 6, SURVIVED: 3, UNREAD: 2, REFUSED: 1},
+        "noticing": 4,
+        "claims": 5,
+        "score": 6 / 9,
+        "killed_without_a_run": 2,
+        "blind": {"D": "a number"},
+        "survivors": rows(("A", "m", "it is loose"), ("B", "m", NO_REASON), ("C", "m", "it is loose"), ("A", "k", "b")),
+        "stale_reasons": ["E on m", "F on k"],
+    }
+    assert mutation_lines(summary) == [
+        "mutations: 4 of 5 claims notice a broken system; score 6/9 = 0.667 (killed / killed and survived); "
+        "2 pairs do not read what was broken, 1 could not be run; in 2 of the killed the run a claim speaks of no "
+        "longer exists",
+        "notice nothing:",
+        "    D: a number",
+        "keep their verdict:",
+        f"    {NO_REASON}",
+        "        m: B",
+        "    it is loose",
+        "        m: A, C",
+        "    b",
+        "        k: A",
+        "a reason is given, but they did not survive: E on m; F on k",
+    ]
+    assert len(mutation_lines({**summary, "blind": {}, "survivors": [], "stale_reasons": []})) == 1
+
+
+def test_a_score_without_a_pair_is_zero() -> None:
+    book = small_book()
+    summary = mutation_summary(book, [Mutant("number", "left", UNREAD, "it reads nothing of the system")])
+    assert (summary["score"], summary["claims"], summary["noticing"]) == (0, 1, 0)
+    both = [Mutant("one", "left", KILLED, "no such run: x"), Mutant("one", "right", REFUSED, "no such run: y")]
+    assert mutation_summary(book, both)["killed_without_a_run"] == 1

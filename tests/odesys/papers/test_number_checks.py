@@ -71,3 +71,54 @@ def test_in_turn_stops_at_the_first_part_that_fails() -> None:
     verdict = in_turn({"a": lambda: measured(True), "b": lambda: measured(False, {"x": 1}), "c": never})
     assert verdict.as_stated == "fails" and list(verdict.details["parts"]) == ["a", "b"]
     assert in_turn({"a": lambda: measured(True)}).as_stated == "holds"
+
+
+def test_a_range_is_judged_by_both_ends_and_only_where_all_are_numbers() -> None:
+    """By comparison with each value, one by one."""
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        values, (low, high) = rng.integers(-3, 4, rng.integers(1, 5)).astype(float), np.sort(rng.integers(-3, 4, 2))
+        if rng.random() < 0.2:
+            values[rng.integers(len(values))] = np.nan
+        right = all(low <= value <= high for value in values)
+        assert between("x", values, low, high).as_stated == ("holds" if right else "fails")
+    assert between("x", [0.123456789, 2.0], 0, 1, digits=3).details == {"x": [0.123, 2.0]}
+    assert between("x", [0.123456789], 0, 1).details == {"x": [0.12346, 0.12346]}
+    assert np.isnan(between("x", [np.nan], 0, 1).details["x"]).all()
+    assert between("x", [1.0, np.nan], 0, 1).details == {"x": [1.0, 1.0]}
+
+
+def test_the_gap_is_relative_to_the_largest_known_number() -> None:
+    assert relative_gap([1.0, -9.0], [1.0, -8.0]) == 0.125 and relative_gap([5.0], [-4.0]) == 2.25
+    assert relative_gap([-0.5, 0.25], [0.0, 0.0]) == 0.5 and relative_gap({"a": -3.0}, {"a": 0.0}) == 3.0
+    assert relative_gap([np.inf], [1.0]) == np.inf
+    with pytest.raises(IntegrationError, match="x: nothing of the kind") as caught:
+        between("x", [], 0, 1)
+    assert caught.value.time == 0.0
+
+
+def test_details_have_the_digits_that_are_asked_for() -> None:
+    assert agrees([1.0], [1.0 + 1e-6 * 1.2345]).details == {"gap_to_trained": 1.2e-06}
+    assert agrees([1.0], [1.0 + 1e-6 * 1.2345]).as_stated == "fails"
+    assert agrees([3.0], [2.0], 0.6, route="theory").details == {"gap_to_theory": 0.5}
+    law = PowerLaw(-0.98765432, -1.0512345, -0.9123456, 1.0)
+    assert has_exponent(law, -1.0, 0.2).details["exponent"] == [-1.051, -0.9877, -0.9123]
+    assert rounded(0.123456789) == 0.123457 and rounded((1 / 3,)) == [0.333333]
+
+
+def test_the_interval_of_an_exponent_has_its_ends_and_is_shorter_than_its_width() -> None:
+    law = PowerLaw(-1.0, -1.25, -0.75, 1.0)
+    for expected, width, answer in (
+        (-1.25, 0.6, "holds"),
+        (-0.75, 0.6, "holds"),
+        (-1.26, 0.6, "fails"),
+        (-0.74, 0.6, "fails"),
+        (-1.0, 0.5, "fails"),
+        (-1.0, 0.51, "holds"),
+    ):
+        assert has_exponent(law, expected, width).as_stated == answer
+
+
+def test_parts_in_turn_go_on_while_they_hold() -> None:
+    parts = {name: lambda: measured(True) for name in "abc"}
+    assert list(in_turn(parts).details["parts"]) == ["a", "b", "c"]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from odesys.errors import OdesysError
-from odesys.papers.claims import ClaimBook
+from odesys.papers.claims import ClaimBook, Outcome
+from odesys.papers.draw import Draw
 from odesys.papers.laboratory import BaseLaboratory
 from odesys.papers.measurement import measure
-from odesys.papers.redraw import measured_claims, redraw, redraw_lines
+from odesys.papers.redraw import _changes, _seen, _why, measured_claims, redraw, redraw_lines
+from odesys.papers.workers import Answer
 from odesys.terminal import silent
-from odesys.verdicts import Verdict, proved
+from odesys.verdicts import Evidence, Seeds, Verdict, Witness, certified, measured, proved, refuted, undecided
 
 
 def book() -> ClaimBook:
@@ -70,3 +74,83 @@ def test_nothing_to_draw() -> None:
     made = book()
     found = redraw("toy", made, [made.run(made["proof"])], 5, 0, silent)
     assert found["draws"] == 0 and redraw_lines(found) == ["nothing was measured, so there is nothing to draw again"]
+
+
+NONE = Answer("lucky", "", None, problem="no such run", sentence="it stops", draw=Draw(7, 3))
+
+
+def answer(verdict: Verdict) -> Answer:
+    """What a new draw of a claim gave."""
+    return Answer("lucky", "", verdict, 0.0, draw=Draw(7, 3))
+
+
+def test_what_rests_on_floats_is_measured_whole_or_in_a_part_and_not_untested() -> None:
+    made = ClaimBook("toy", BaseLaboratory)
+    float_part, exact = {"a": proved(), "b": measured(True)}, {"a": proved(), "b": certified()}
+    out = replace(measured(True), as_stated="untested", residual="too large")
+    cases = {"m": measured(True), "f": measured(False), "p": proved(), "c": certified(), "u": out}
+    cases |= {"parts": replace(proved(), parts=float_part), "exact": replace(proved(), parts=exact)}
+    cases |= {"undecided": undecided("x")}
+    outcomes = []
+    for id, verdict in cases.items():
+        made.claim(id, "t", kind="order", statement="s", reading="r")(lambda lab: proved())
+        outcomes.append(Outcome(made[id], verdict, 0.0))
+    made.claim("D", "t", kind="definition", statement="s", reading="r")(lambda lab: proved())
+    outcomes.append(Outcome(made["D"], measured(True), 0.0))
+    floats = [id for id in cases if cases[id].evidence == Evidence.MEASUREMENT and id != "u"]
+    assert [claim.id for claim in measured_claims(outcomes)] == [*floats[:2], "parts", *floats[2:]]
+    assert floats[:2] == ["m", "f"]
+
+
+def test_a_verdict_was_drawn_again_if_a_measured_part_was_somewhere_else() -> None:
+    here, there = measured(True).at({"x": 1}), measured(True).at({"x": 2})
+    proof, seeds = proved().at({"x": 3}), replace(here, seeds=Seeds((0, 1)))
+    other = replace(here, seeds=Seeds((0, 2)))
+    beside = replace(here, seeds=Seeds((0, 1), beside=(5,)))
+    distinct = [here, there, seeds, other, beside, proof]
+    assert all((_seen(a) == _seen(b)) is (a is b) for a in distinct for b in distinct)
+    whole = replace(here, parts={"exact": proof, "seen": there})
+    assert _seen(whole) == _seen(there), "proofs are drawn no more than the whole"
+    assert _seen(replace(proof, parts={"a": proof})) == _seen(proof)
+    assert len(_seen(replace(here, parts={"a": here, "b": there}))) == 2
+
+
+def test_a_change_is_of_the_answer_or_of_the_first_part_that_changed() -> None:
+    holds, fails = measured(True), measured(False)
+    one, other = (replace(holds, parts={"a": x, "b": y, "c": z}) for x, y, z in ((holds,) * 3, (holds, fails, fails)))
+    assert _changes(holds, answer(holds)) == [] and _changes(one, answer(one)) == []
+    assert _changes(holds, answer(fails)) == [("holds", "fails")]
+    assert _changes(one, answer(other)) == [("b: holds", "b: fails")]
+    assert _changes(one, answer(replace(holds, parts={"a": holds}))) == [], "a part that is not there says nothing"
+    assert _changes(holds, NONE) == [("holds", "no such run")]
+
+
+def test_why_a_verdict_flipped_is_what_it_says_itself() -> None:
+    sentence = Witness("at x = 2 it is 3", {"x": 2})
+    assert _why(NONE) == "it stops" and _why(answer(undecided("who knows"))) == "who knows"
+    assert _why(answer(refuted(sentence))) == "at x = 2 it is 3" and _why(answer(refuted({"x": 2}))) == "{'x': 2}"
+    assert _why(answer(measured(True))) == ""
+
+
+def test_a_summary_tells_how_many_of_the_draws_flipped() -> None:
+    flip = {"id": "lucky", "seed": 7, "draw": 3, "from": "holds", "to": "fails", "why": "x is 2"}
+    assert redraw_lines({"seed": 7, "draws": 8, "flips": [flip], "same": []}) == [
+        "drawn again with seed 7: 8 draws, flips 1/8 = 0.1250",
+        "    lucky in draw 3: holds -> fails; x is 2",
+    ]
+    assert redraw_lines({"seed": 7, "draws": 8, "flips": [], "same": []}) == [
+        "drawn again with seed 7: 8 draws, flips 0/8"
+    ]
+    assert redraw_lines({"seed": 1, "draws": 0, "flips": [], "same": ["a", "b"]}) == [
+        "drawn again with seed 1: 0 draws, flips 0/0",
+        "    the same points and seeds each time, so not counted: a, b",
+    ]
+
+
+def test_each_draw_has_its_number_from_one() -> None:
+    made = book()
+    found = redraw("toy", made, [made.run(made["fragile"])], 3, 7, silent)
+    assert [(f["draw"], f["from"], f["to"], f["why"]) for f in found["flips"]] == [
+        (k, "holds", "refused", "there is no such run") for k in (1, 2, 3)
+    ]
+    assert (found["draws"], found["same"], found["seed"]) == (3, [], 7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import subprocess
@@ -14,12 +15,14 @@ import pytest
 
 from odesys.errors import OdesysError
 from odesys.papers import registry
-from odesys.papers.paper import Paper
+from odesys.papers.claims import ClaimBook
+from odesys.papers.paper import FigureSpec, Paper, Parameter
 
 ROOT = Path(__file__).resolve().parents[3]
 
 INIT = """
-from odesys.papers.paper import Paper
+from odesys.papers.claims import ClaimBook
+from odesys.papers.paper import FigureSpec, Paper, Parameter
 from .names import NAME
 from {package}.names import NAME as same
 assert NAME is same
@@ -204,3 +207,132 @@ def test_starting_is_light(statement: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     roots = {name.split(".")[0] for name in json.loads(done.stdout)}
     assert not roots & {"sympy", "numpy", "scipy", "matplotlib", "networkx", "llvmlite", "numerics", "derivations"}
+
+
+# ---- what is said of a paper -----------------------------------------------------------------------------------------
+
+
+def test_a_paper_says_what_it_offers() -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    book.claim("A", "t", kind="identity", statement="s", reading="r")(lambda lab: None)
+    made = Paper(
+        "toy",
+        "A toy",
+        "none",
+        (Parameter("K", 5, "size", int), Parameter("rate", 0.5, "speed")),
+        {"full": dict, "small": dict},
+        {"run": dict},
+        {"1": FigureSpec("one", lambda folder, progress: [])},
+        book=lambda: book,
+        default="small",
+        meanings={"full": "everything"},
+    )
+    assert registry.describe(made) == {
+        "name": "toy",
+        "title": "A toy",
+        "reference": "none",
+        "parameters": [
+            {"name": "K", "default": 5, "type": "int", "help": "size"},
+            {"name": "rate", "default": 0.5, "type": "float", "help": "speed"},
+        ],
+        "systems": ["full", "small"],
+        "system_meanings": {"full": "everything"},
+        "default_system": "small",
+        "protocols": ["run"],
+        "claims": ["A"],
+        "figures": [{"id": "1", "title": "one"}],
+    }
+
+
+def test_one_of_a_table_is_picked_by_name_or_a_sentence_says_what_there_is() -> None:
+    table = {"full": 1, "quotient": 2}
+    assert registry.pick(paper(), "system", "quotient", table) == 2
+    for name, table_, said in (
+        ("full", {}, "^toy has no systems$"),
+        ("quotien", table, r"^toy has no system 'quotien'; there is full, quotient; did you mean quotient\?$"),
+        ("xyz", table, "^toy has no system 'xyz'; there is full, quotient$"),
+    ):
+        with pytest.raises(OdesysError, match=said):
+            registry.pick(paper(), "system", name, table_)
+    assert registry.hint("x", []) == "; there is none"
+    assert registry.hint("sheer", ["shear", "sheen", "y"]).endswith("; did you mean sheen or shear?")
+
+
+def test_a_paper_has_the_documentation_and_the_folder_of_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package, alone = tmp_path / "toy" / "__init__.py", tmp_path / "alone.py"
+    for number, (file, doc, said, source) in enumerate(
+        (
+            (str(package), "A toy.\n\n    Symbols.\n", "A toy.\n\nSymbols.", package.parent),
+            (str(alone), None, "", None),
+            (None, "", "", None),
+        )
+    ):
+        name = f"toy_module_{number}"
+        module(monkeypatch, name, PAPER=paper(), __file__=file, __doc__=doc)
+        announce(monkeypatch, toy=name)
+        assert registry.documentation("toy") == said and registry.source_folder("toy") == source
+
+
+def test_names_are_those_announced_and_those_beside_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    announce(monkeypatch, b="one", a="two")
+    monkeypatch.setattr(registry, "source_modules", lambda: {"c": "derivations.c", "a": "derivations.a"})
+    assert registry.known_names() == ["a", "b", "c"]
+    points = [metadata.EntryPoint("b", value, registry.GROUP) for value in ("first", "second")]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points)
+    assert registry.announced()["b"].value == "first"
+
+
+def test_an_announced_paper_wins_over_the_one_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy, beside = paper(), paper("beside")
+    module(monkeypatch, "toy_module", PAPER=toy)
+    module(monkeypatch, "beside_module", PAPER=beside)
+    announce(monkeypatch, toy="toy_module")
+    monkeypatch.setattr(registry, "source_modules", lambda: {"toy": "beside_module", "another": "beside_module"})
+    assert registry.all_papers() == [beside, toy] and registry.find_paper("toy") is toy
+    assert registry.find_paper("another") is beside
+
+
+def test_a_name_is_taken_if_it_can_be_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "made_namespace").mkdir()
+    (tmp_path / "made_module.py").write_text("")
+    module(monkeypatch, "made_loaded")
+    taken = {name: registry.is_taken(name) for name in ("sys", "json", "made_loaded", "made_module", "made_namespace")}
+    assert taken == {"sys": True, "json": True, "made_loaded": True, "made_module": True, "made_namespace": False}
+    assert not registry.is_taken("made_nothing")
+    found = registry.find_paper(str(folder(tmp_path / "made_namespace" / "made_i", name="i")))
+    assert found.name == "i", "a folder is a package where its name is nobody's"
+
+
+@pytest.mark.parametrize("text", ["", ".", "..", "no/such"])
+def test_what_looks_like_a_folder_is_spoken_of_as_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    announce(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    said = "there is no folder" if text in ("", "no/such") else "has no paper: it needs an __init__"
+    with pytest.raises(OdesysError, match=said):
+        registry.find_paper(text)
+
+
+def test_the_package_that_a_paper_is_announced_in_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the package of its package; one that only begins alike is a mistake inside of it."""
+    announce(monkeypatch, toy="odesys_gone.part.module:TOY")
+    for missing, hidden in (("odesys_gone", True), ("odesys_gone.part", True), ("odesys_gone.pa", False), ("x", False)):
+
+        def importing(name: str, missing: str = missing) -> None:
+            raise ModuleNotFoundError("no", name=missing)
+
+        monkeypatch.setattr(importlib, "import_module", importing)
+        with pytest.raises(OdesysError if hidden else ModuleNotFoundError) as caught:
+            registry.find_paper("toy")
+        if hidden:
+            sentence = "the paper toy is announced as odesys_gone.part.module:TOY, which is missing"
+            assert str(caught.value) == sentence
+    monkeypatch.undo()
+    announce(monkeypatch, toy="toy_module:TOY")
+    module(monkeypatch, "toy_module", PAPER=paper())
+    with pytest.raises(OdesysError, match=r"^toy_module is not a paper: it needs TOY = Paper\(\.\.\.\)$"):
+        registry.find_paper("toy")

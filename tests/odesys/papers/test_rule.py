@@ -14,7 +14,7 @@ from odesys.expr.graph import sym
 from odesys.papers.claims import ClaimBook
 from odesys.papers.hypotheses import Hypothesis, Symbol
 from odesys.papers.laboratory import BaseLaboratory, laboratory_part
-from odesys.papers.rule import RuleError
+from odesys.papers.rule import CORRECTIONS, EXACT, LATER, NAMES, RuleError, in_both
 from odesys.verdicts import (
     Evidence,
     Regime,
@@ -345,3 +345,198 @@ def test_definitions_and_conditions_have_no_answer() -> None:
     )
     outcome = book.run(book["Def"])
     assert outcome.as_json()["as_stated"] is None and outcome.as_expected and not outcome.claim.scored
+
+
+# ---- ends and exceptions ---------------------------------------------------------------------------------------------
+
+
+def problems(check: Any, **fields: Any) -> str:
+    """What is refused, in a sentence; empty where nothing is."""
+    try:
+        run(check, **fields)
+    except RuleError as error:
+        assert str(error).startswith(("the claim toy 1 ", "the verdict of toy 1 is refused: ")) and error.claim == "1"
+        return str(error)
+    return ""
+
+
+ONE: dict[str, Any] = {"parts": ("all",)}
+SEEDS = Seeds(tuple(range(20)), 20, 0.7, 1.0)
+ENDS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "one part by its name": ({"all": seen()}, ONE, ""),
+    "one part by another name": ({"other": seen()}, ONE, "the part 'all' has no verdict"),
+    "no parts of what is ours": (seen(), {"parts": (), "origin": "ours", "where": ""}, ""),
+    "parts that nobody asked for": ({"a": seen()}, {"parts": (), "origin": "ours"}, ""),
+    "an unnamed part of what is ours": (seen(), {"parts": ("",), "origin": "ours"}, "one without a name"),
+    "a definition without parts": (proved(), {"parts": (), "kind": "definition"}, ""),
+    "a condition with an answer": (proved(), {"parts": (), "kind": "condition", "expect": "untested"}, "neither true"),
+    "uses itself": (seen(), {**ONE, "uses": ("1",)}, "uses or repairs itself"),
+    "uses another": (seen(), {**ONE, "uses": ("2",), "repairs": ("3",)}, ""),
+    "twenty seeds": (replace(seen(), seeds=SEEDS), {**ONE, "kind": "probability"}, ""),
+    "nineteen seeds": (replace(seen(), seeds=Seeds(tuple(range(19)))), ONE, "at least 20 seeds, not 19"),
+    "a probability without seeds": (seen(), {**ONE, "kind": "probability"}, "is measured over at least 20 seeds"),
+    "seeds without a point": (replace(measured(True), seeds=SEEDS), ONE, ""),
+    "a box of a certificate": (certified().at({"omega": (Fraction(1, 4), Fraction(1, 2))}), ONE, ""),
+    "a certificate by steps": (replace(certified(), proof=proved().proving("x").proof), ONE, ""),
+    "a proof by residuals": (identity({"x": sym("x") - sym("x")}), ONE, ""),
+    "a proof for every size": (proved().proving("x", K="every"), ONE, ""),
+    "one size of two": (proved().proving("x", K="every"), {**ONE, "for_all": ("K", "L")}, "says nothing about L"),
+    "what fails and is ours": (
+        refuted(Witness("it is 2", INSIDE), Evidence.MEASUREMENT).within(0, "exact"),
+        {**ONE, "origin": "ours"},
+        "",
+    ),
+    "no point of a witness": (
+        replace(failing(), witness=Witness("it is 2", {})),
+        ONE,
+        "its witness names no point, so nobody can see",
+    ),
+    "no point where nothing is asked": (
+        replace(failing(), witness=Witness("it is 2", {})),
+        {**ONE, "hypotheses": ()},
+        "",
+    ),
+    "a misprint with another form": (failing().blaming("misprint", "x"), ONE, ""),
+    "a misprint without another form": (
+        replace(failing(), corrected=None).blaming("misprint", "x"),
+        ONE,
+        "a misprint has a corrected form that holds",
+    ),
+    "another form that nobody knows": (
+        failing().correcting("x < 2 y", untested("no"), ""),
+        ONE,
+        "a constant has a corrected form that holds",
+    ),
+    "a proof at fault": (failing().blaming("proof", "x"), ONE, ""),
+    "a proof at fault without another form": (
+        replace(failing(), corrected=None).blaming("proof", "x"),
+        ONE,
+        "a statement is not at fault for its proof",
+    ),
+    "a step of a proof at fault": (
+        replace(failing(), corrected=None).blaming("proof", "x"),
+        {**ONE, "origin": "proof"},
+        "",
+    ),
+    "false without another form": (replace(failing(), corrected=None).blaming("false", "x"), ONE, ""),
+    "a constant on a damaged source": (failing(), {**ONE, "source": "damaged"}, ""),
+    "floats of a certificate": (replace(failing(), evidence=Evidence.CERTIFICATE), ONE, ""),
+    "six digits": (failing().witnessed("it is 1.123456", INSIDE), ONE, "at most four digits"),
+    "five digits": (failing().witnessed("it is 1.12345", INSIDE), ONE, ""),
+    "undecided outside": (replace(seen(OUTSIDE), as_stated="undecided", residual="x", regime=Regime("outside")), ONE,
+                          "and undecided; outside, a statement is untested"),
+    "untested outside": (replace(untested("far").at(OUTSIDE), regime=None), ONE, "outside the hypothesis"),
+    "untested outside, and says so": (replace(untested("far").at(OUTSIDE), regime=Regime("outside")), ONE, ""),
+    "calibrated beside": (
+        replace(MEAN, tolerance=JUDGED_ON_ITS_OWN_SEEDS.tolerance, seeds=replace(SEEDS, used=tuple(range(50, 70)))),
+        ONE,
+        "",
+    ),
+    "a correction of what is no judgement": (
+        failing().correcting("x < 2 y", proved(), ""),
+        {"parts": (), "kind": "definition", "expect": "holds"},
+        "",
+    ),
+    "a correction on a few seeds": (
+        failing().correcting("x < 2 y", replace(seen(), seeds=Seeds((1,))), ""),
+        ONE,
+        "the corrected form: what is random is measured over at least 20 seeds, not 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_where_the_rule_ends(name: str) -> None:
+    check, fields, sentence = ENDS[name]
+    found = problems(check, **fields)
+    assert (sentence in found) if sentence else not found
+
+
+def test_what_is_young_in_the_rule_can_be_left_for_later() -> None:
+    """Each of the three parts is let off by its own name and by no other."""
+    cases = (
+        (NAMES, failing({"omega": 0.1, "q": -1}), "not in the table of symbols"),
+        (CORRECTIONS, failing().correcting("x < 2 y", proved(), ""), "the corrected form"),
+        (EXACT, replace(failing(), evidence=Evidence.PROOF), "floats are a measurement"),
+    )
+    for later, check, sentence in cases:
+        for not_yet in LATER:
+            book = ClaimBook("toy", Laboratory, rule=True, symbols=SYMBOLS, not_yet=[not_yet])
+            book.claim("1", "A lemma", **{**CLAIM, **ONE, "expect": "fails"})(
+                lambda lab, check=check: (lab.system(), check)[1]
+            )
+            if not_yet == later:
+                assert book.run(book["1"]).verdict.as_stated == "fails"
+            else:
+                with pytest.raises(RuleError, match=sentence):
+                    book.run(book["1"])
+
+
+def test_a_name_with_a_natural_domain_need_not_be_in_the_table() -> None:
+    extra = Hypothesis("q is small", "q < 1", lambda p: 1 - p["q"])
+    for value, sentence in ((0.5, ""), (2.0, "outside the hypothesis 'q is small'")):
+        book = ClaimBook(
+            "toy", Laboratory, rule=True, symbols=SYMBOLS, natural=lambda names: [extra] if "q" in names else []
+        )
+        check = seen({"omega": 0.1, "q": value})
+        book.claim("1", "A lemma", **{**CLAIM, **ONE})(lambda lab, check=check: (lab.system(), check)[1])
+        if sentence:
+            with pytest.raises(RuleError, match=sentence):
+                book.run(book["1"])
+        else:
+            assert book.run(book["1"]).as_expected
+
+
+@pytest.mark.parametrize(
+    ("left", "fine"), [(0.5, True), (0.5 + 1e-10, True), (0.5 + 1e-8, False), (0.4, False), (None, False)]
+)
+def test_what_is_left_at_the_end_of_a_path_is_said_to_nine_digits(left: float | None, fine: bool) -> None:
+    said = {} if left is None else {"m is large": Shortfall(left)}
+    path = seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 50})
+    found = problems(path.approaching(said), **ONE, hypotheses=(SMALL, WIDE))
+    assert fine is not bool(found)
+    told = f"m is large by {left:.4g}" if left is not None else "nothing"
+    assert fine or found.endswith(f"says that {told} is left at the end of its path, which leaves m is large by 0.5")
+    more = {"m is large": Shortfall(0.5), "omega is small": Shortfall(1)}
+    assert "omega is small by 1 is left" in problems(path.approaching(more), **ONE, hypotheses=(SMALL, WIDE))
+    whole = seen({"omega": 0.1, "m": 10}).at({"omega": 0.1, "m": 100})
+    assert problems(whole.approaching({}), **ONE, hypotheses=(SMALL, WIDE)) == ""
+    assert "which leaves nothing" in problems(whole.approaching(said or more), **ONE, hypotheses=(SMALL, WIDE))
+
+
+def test_a_claim_that_is_neither_true_nor_false_may_read_nothing() -> None:
+    book = ClaimBook("toy", Laboratory, rule=True)
+    fields = {**CLAIM, "hypotheses": (), "parts": ()}
+    book.claim("D", "A definition", **{**fields, "kind": "definition"})(lambda lab: measured(True))
+    book.claim("E", "Ours", **{**fields, "origin": "ours"})(lambda lab: proved().proving("x"))
+    assert book.run(book["D"]).verdict.as_stated == "holds"
+    with pytest.raises(RuleError, match="reads nothing of the laboratory"):
+        book.run(book["E"])
+    free = ClaimBook("toy", dict, rule=True)
+    free.claim("E", "Ours", **{**fields, "origin": "ours"})(lambda lab: proved().proving("x"))
+    assert free.run(free["E"]).as_expected, "what a laboratory does not record is not judged"
+
+
+@pytest.mark.parametrize(
+    ("calibrated", "judged", "same"),
+    [
+        (3, 3, True),
+        (3, 4, False),
+        (3, {"x": 3}, False),
+        ({"x": 1}, {"x": 1}, True),
+        ({"x": 1}, {"x": 2}, False),
+        ({"x": 1}, {"y": 1}, False),
+        ({"x": 1, "y": 2}, {"x": 1}, True),
+        ({"x": 1}, {"x": 1, "y": 2}, True),
+        ({"x": 1, "z": 3}, {"x": 1, "y": 2}, False),
+        ({"x": "1/2"}, {"x": 0.5}, True),
+        ({"x": Fraction(1, 2), "y": "symbol"}, {"x": "0.5", "y": "symbol"}, True),
+        ({"x": (0, 1)}, {"x": (0, 1)}, True),
+        ({}, {"x": 1}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_point_is_used_twice_where_one_says_all_that_the_other_does(calibrated: Any, judged: Any, same: bool) -> None:
+    assert in_both([calibrated], [judged]) == [calibrated] * same
+    assert in_both([calibrated], []) == [] and in_both([], [judged]) == []
+    assert in_both([calibrated, 17], [judged, 18]) == [calibrated] * same

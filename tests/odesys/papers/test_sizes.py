@@ -45,3 +45,35 @@ def test_what_is_kept_changes_with_the_sources(tmp_path: Path, monkeypatch: pyte
     (paper / "a.py").write_text("2")
     kept_runs.source_hash.cache_clear()
     assert first != kept_runs.kept_file("sizes", paper, "K = 2")
+
+
+def test_progress_goes_from_nothing_to_the_last_system(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+    build = lambda parameters: System.from_equations({"x": sym("x"), "y": sym("x")})  # noqa: E731
+    paper = Paper("toy", "", "", (), {name: build for name in "abcd"}, {}, {})
+    sizes = system_sizes(paper, {}, None, lambda text, share: told.append((text, share)))
+    assert told == [(f"deriving toy {name}", k / 4) for k, name in enumerate("abcd")]
+    assert sizes == [SystemSize(name, "flow", 2, ()) for name in "abcd"]
+
+
+def test_a_broken_file_is_derived_again_and_mended_only_where_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, built = tmp_path / "kept" / "sizes.json", []
+    place.parent.mkdir()
+
+    def build(parameters: dict) -> System:
+        built.append(1)
+        return System.from_equations({"x": sym("x")})
+
+    paper = Paper("toy", "", "", (), {"a": build}, {}, {})
+    monkeypatch.setattr(kept_runs, "kept_file", lambda what, folder, name: place)
+    first = system_sizes(paper, {}, tmp_path)
+    whole = place.read_text()
+    place.write_text("[1")
+    assert system_sizes(paper, {}, tmp_path) == first and len(built) == 2 and place.read_text() == whole
+    before = place.stat().st_mtime_ns
+    assert system_sizes(paper, {}, tmp_path) == first and len(built) == 2
+    assert place.stat().st_mtime_ns == before, "what was read is not written again"
+    monkeypatch.setattr(kept_runs, "kept_file", lambda what, folder, name: None)
+    assert system_sizes(paper, {}, tmp_path) == first and len(built) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -280,3 +281,136 @@ def test_numbers_become_tables_of_one_entry_and_lists_rows_or_columns() -> None:
     assert as_expr(np.eye(2)).rows.size == 2 and as_expr("b").data[0, 0] is graph.sym("b")
     assert (as_expr(4) ** -1).data[0, 0] is graph.num(Fraction(1, 4)) and as_expr(W) is W
     assert maps("A", 1, WORDS).rows.size == 1 and [str(m) for m in maps("A B", M, WORDS, of="h")] == ["A.h", "B.h"]
+
+
+FREE = "the space of the words a, b, c with 3 positions"
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: (W @ X).positions,
+            "the tokens reach position 3, but the words have 0 position vectors; write Words(..., positions=3)",
+        ),
+        (lambda: X.T[0], f"X.T has columns in {FREE}, which are not listed; take X[i] of tokens"),
+        (lambda: len(W), f"W has columns in {FREE}, whose dimension is not a number"),
+        (lambda: X[5:], "X[slice(5, None, None)] has no column left; the sample has 3 tokens"),
+        (lambda: (W @ X)[7], "W @ X has 3 columns, so there is no column 7"),
+        (lambda: X[:1][1], "X[:1] has 1 column, so there is no column 1"),
+        (lambda: X["a"], "X['a']: a column is chosen by a whole number or a slice"),
+        (lambda: (W @ X).sum(2), "sum(axis=2): the axis is 0 (rows), 1 (columns) or left out"),
+        (lambda: Z.sum(0), f"Z can not be summed over {FREE}: its axes are not listed"),
+        (lambda: Z.sum(), f"Z can not be summed over {FREE}: its axes are not listed"),
+        (lambda: X.sum(0), f"X can not be summed over {FREE}: its axes are not listed"),
+        (lambda: X.T.sum(1), f"X.T can not be summed over {FREE}: its axes are not listed"),
+        (lambda: W @ V, f"W @ V does not fit: the left has columns in {FREE}, the right rows in 1"),
+        (
+            lambda: 2 @ X,
+            f"2 @ X does not fit: the left has columns in 1, the right rows in {FREE}; a number is multiplied by *",
+        ),
+        (
+            lambda: X @ 2,
+            "X @ 2 does not fit: the left has columns in 3 tokens, the right rows in 1; a number is multiplied by *",
+        ),
+        (
+            lambda: W @ X + np.ones((2, 2)),
+            "W @ X + a 2 x 2 table does not fit: 2 r by 3 tokens, and 2 entry by 2 entry",
+        ),
+        (lambda: X + W @ X, f"X + W @ X does not fit: {FREE} by 3 tokens, and 2 r by 3 tokens"),
+        (
+            lambda: X * X,
+            f"X * X multiplies vectors of {FREE} entry by entry, but its axes are not listed: use @ for inner "
+            "products, or list the axes with Units",
+        ),
+        (
+            lambda: (W @ X) * np.ones((3, 3)),
+            "a 3 x 3 table * W @ X does not fit: 3 entry by 3 entry, and 2 r by 3 tokens",
+        ),
+        (
+            lambda: X * (W @ X),
+            "W @ X * X does not fit: vectors are multiplied by one number, or by one per vector",
+        ),
+        (
+            lambda: X.T * (W @ X),
+            "W @ X * X.T does not fit: vectors are multiplied by one number, or by one per vector",
+        ),
+        (lambda: as_expr([[]]), "a table in a program has rows of one length"),
+        (lambda: as_expr([[1], 2]), "a table in a program has rows of one length"),
+        (lambda: as_expr([[1, 0]]) ** -1, "a 1 x 2 table ** -1 divides by zero"),
+        (lambda: maps(3, M, WORDS), "maps are named by a string such as 'W_K W_Q', not 3"),
+        (lambda: maps("A", M, "x"), "columns of a map are a Space, Words, Units or 1, not 'x'"),
+        (lambda: maps("A", M, 0), "columns=0 are that many axes without a name: list them with Units('r', 0)"),
+        (
+            lambda: maps("A", M, 1, of="2"),
+            "'2' is not the name of a head: a letter, then letters, digits, underscores, as in W_K",
+        ),
+        (
+            lambda: np.fmin(1, W @ X),
+            "fmin of an expression of a program: max(x, 0) is relu(x), and max(x, y) is y + relu(x - y)",
+        ),
+        (
+            lambda: np.add(W @ X, 1, where=True),
+            "add of an expression of a program: write it as an activation, e.g. z = sympy.Symbol('z') and "
+            "function(sympy.add(z))(...), which acts on every entry",
+        ),
+        (
+            lambda: np.add.reduce(W @ X),
+            "add of an expression of a program: write it as an activation, e.g. z = sympy.Symbol('z') and "
+            "function(sympy.add(z))(...), which acts on every entry",
+        ),
+        (lambda: W.positions, f"W.positions is asked of tokens, but its columns are {FREE}"),
+    ],
+)
+def test_the_sentence_says_what_is_wrong(make: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises((OdesysError, IndexError), match=f"^{re.escape(sentence)}$"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        ((W @ X)[::2], "(W @ X)[::2]"),
+        (X[::-1], "X[::-1]"),
+        (X[-2], "X[-2]"),
+        (-(W @ X), "-1 * W @ X"),
+        (1 - W @ X, "1 + -1 * W @ X"),
+        (2 / (W @ X), "2 * (.)**-1(W @ X)"),
+        (X.count.T / 3, "1/3 * X.count.T"),
+        (cross_entropy(W @ X, 0), "cross_entropy(W @ X, 0)"),
+        (relu(X.positions.T @ X + 1) * 2, "2 * relu(X.positions.T @ X + 1)"),
+        ((W @ X).sum(1).sum(0), "(W @ X).sum()"),
+        ((W @ X + 1) * 2, "2 * (W @ X + 1)"),
+        ((W @ X * 2).T, "(2 * W @ X).T"),
+        (X.mean(), "(.)**-1(X.count) * X.sum()"),
+        (W.mean(0), "1/2 * W.sum()"),
+        (V.mean(0), "V.sum()"),
+        (as_expr([[1, 2]]) ** -1, "(.)**-1(a 1 x 2 table)"),
+        (Expr("target", (), R, R), "y"),
+    ],
+)
+def test_more_expressions_are_shown_as_they_are_typed(expr: Expr, text: str) -> None:
+    assert str(expr) == text
+
+
+def test_long_texts_are_cut_in_the_middle_and_deep_ones_below() -> None:
+    for letters in range(180, 230):
+        expr = W @ maps("A" * letters, WORDS, WORDS) @ X
+        text = write(expr)
+        assert len(text) == letters + 8
+        assert str(expr) == (text if len(text) <= 200 else f"{text[:150]} ... {text[-40:]}")
+    deep = V @ W @ X[0]
+    for depth in range(1, 14):
+        deep = relu(deep)
+        assert write(deep).count("relu(") == min(depth, 11)
+        assert ("..." in write(deep)) == (depth > 8)
+
+
+def test_units_keep_their_counts_and_columns_of_columns_their_places() -> None:
+    counted = Units("y", 3, (graph.ONE, graph.num(2), graph.sym("K")))
+    table = maps("T", R, counted)
+    assert table[1:].columns == Units("y", 2, (graph.num(2), graph.sym("K")))
+    assert table[0].columns.size == 1 and table[0].columns.counts is None
+    assert (table.sum(1)).columns.size == 1 and write(table.mean(1)) == "(.)**-1(X.count) * T.sum()"
+    assert X[::-1].columns == Tokens((2, 1, 0)) and X[::-1][0].columns == Tokens((2,))
+    assert [part.data[0] for part in X[1:]] == [(0,), (1,)]

@@ -100,3 +100,121 @@ def test_a_joined_variable_is_named_by_the_component_that_gives_it() -> None:
     rate = RATE.format("x", "<apply><times/><ci>gain</ci><ci>x</ci></apply>")
     reading = system_from_cellml(model(inner, rate, giver + join))
     assert reading.system.equations["x"] == Grammar().read("3*x") and "gain" not in reading.system.observables
+
+
+X = POINT.format("x", 'initial_value="1"')
+RISE = RATE.format("x", "<ci>k</ci>")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (model(X, RISE), "the component main has an equation with k, which is no variable of it"),
+        (model(X + POINT.format("k", ""), RISE), "k has neither an equation nor an initial value"),
+        (model(X + POINT.format("k", 'initial_value="1"'), RISE + RISE), "x has two equations"),
+        (model(X, "<ci>x</ci>"), "the component main has a formula that is no equation"),
+        (
+            model(X, "<apply><plus/><ci>x</ci><ci>x</ci></apply>"),
+            "the component main has a formula that is no equation",
+        ),
+        (model(X, "<apply><eq/><ci>x</ci></apply>"), "the component main has a formula that is no equation"),
+        (
+            model(X, RATE.format("x", "<ci>x</ci>").replace("</bvar>", "<degree><cn>2</cn></degree></bvar>")),
+            "the component main has a derivative of higher order; write first-order equations",
+        ),
+        (
+            model(X, "<apply><eq/><apply><sin/><ci>x</ci></apply><cn>1</cn></apply>"),
+            "the component main has an implicit equation, whose left side is no variable",
+        ),
+        (
+            model(X, RISE, JOIN.replace('variable_1="time"', 'variable_1="tim"')),
+            "a connection names env.tim, which is no variable",
+        ),
+        (
+            model(X, RISE, JOIN.replace('variable_2="time"', 'variable_2="tim"')),
+            "a connection names main.tim, which is no variable",
+        ),
+        (
+            model(
+                X + POINT.format("s", ""),
+                RATE.format("x", "<ci>x</ci>") + RATE.format("s", "<cn>1</cn>").replace("time", "x"),
+            ),
+            "the file has several times: ['time', 'x']",
+        ),
+        (
+            model(X, RATE.format("x", "<ci>x</ci>"), time="second"),
+            "env.time in ms is joined to main.time in second, of another size; units are not converted",
+        ),
+        (
+            model(X + POINT.format("k", 'initial_value="j"') + POINT.format("j", ""), RISE),
+            "the initial value of k is that of j, which has none",
+        ),
+        ("<html/>", "a CellML file starts with <model>, not <html>"),
+        (
+            model(X, RISE, "<reaction/>"),
+            "this CellML file has the element <reaction>; write its rates as equations, which is not read",
+        ),
+        (model(X, RISE, "<reset/>"), "this CellML file has a jump of the state, which is not read"),
+    ],
+)
+def test_the_sentence_says_what_is_wrong_and_where(text: str, said: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        system_from_cellml(text)
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("order", ["kji", "ijk", "jki"])
+def test_an_initial_value_may_be_that_of_another_in_any_order_of_the_file(order: str) -> None:
+    given = {"k": "j", "j": "i", "i": "4"}
+    variables = "".join(POINT.format(name, f'initial_value="{given[name]}"') for name in order)
+    reading = system_from_cellml(model(X + variables, RISE))
+    assert reading.values == {"k": 4} and reading.start == {"x": 1} and reading.system.parameters == ("k",)
+
+
+def test_what_is_assigned_follows_from_states_and_constants_through_others() -> None:
+    """In any order of the file; a constant that is not used is no parameter."""
+    inner = X + "".join(POINT.format(name, "") for name in "ab") + POINT.format("k", 'initial_value="5"')
+    twice, more = (f"<apply><times/><ci>k</ci><ci>{name}</ci></apply>" for name in "bx")
+    equations = (
+        f"<apply><eq/><ci>a</ci>{twice}</apply><apply><eq/><ci>b</ci>{more}</apply>{RATE.format('x', '<ci>a</ci>')}"
+    )
+    reading = system_from_cellml(model(inner + POINT.format("idle", 'initial_value="1"'), equations))
+    assert reading.system.equations == {"x": Grammar().read("k^2*x")} and reading.values == {"k": 5}
+    assert dict(reading.system.observables) == {"a": Grammar().read("k^2*x"), "b": Grammar().read("k*x")}
+
+
+@pytest.mark.parametrize(
+    ("gate", "main", "name"),
+    [
+        ('public_interface="out"', 'public_interface="in"', "m"),
+        ('private_interface="out"', 'public_interface="in"', "m"),
+        ('public_interface="in"', 'public_interface="out"', "gain"),
+        ('public_interface="in"', 'initial_value="2"', "gain"),
+        ('public_interface="out" initial_value="2"', 'public_interface="out"', "m"),
+        ("", "", "gain"),
+    ],
+)
+def test_the_owner_of_a_joined_variable_gives_its_name(gate: str, main: str, name: str) -> None:
+    """It has the initial value, or it hands the variable out, or it is the first in the file."""
+    for pair in ('component_1="main" component_2="gate"', 'component_2="main" component_1="gate"'):
+        first, second = ("gain", "m") if 'component_1="main"' in pair else ("m", "gain")
+        giver = f'<component name="gate">{POINT.format("m", gate)}</component>'
+        join = f'<connection {pair}><map_variables variable_1="{first}" variable_2="{second}"/></connection>'
+        inner = X + POINT.format("gain", main) + POINT.format("own", 'initial_value="3"')
+        text = model(inner, RATE.format("x", "<apply><plus/><ci>gain</ci><ci>own</ci></apply>"), giver + join)
+        if "initial_value" in gate + main:
+            assert system_from_cellml(text).values == {name: 2, "own": 3}
+        else:
+            with pytest.raises(EquationError, match=f"^{name} has neither an equation nor an initial value"):
+                system_from_cellml(text)
+
+
+def test_chains_of_connections_are_one_variable() -> None:
+    parts = [f'<component name="c{k}">{POINT.format("v", "")}</component>' for k in range(3)]
+    last = f'<component name="c3">{POINT.format("v", "initial_value=" + chr(34) + "6" + chr(34))}</component>'
+    joins = [
+        f'<connection component_1="{a}" component_2="{b}"><map_variables variable_1="{u}" variable_2="v"/></connection>'
+        for a, u, b in (("c1", "v", "c0"), ("main", "k", "c2"), ("c1", "v", "c2"), ("c0", "v", "c3"))
+    ]
+    reading = system_from_cellml(model(X + POINT.format("k", ""), RISE, "".join([*parts, last, *joins])))
+    assert reading.values == {"v": 6} and reading.system.nodes == (Grammar().read("v"),)

@@ -13,6 +13,7 @@ import sympy as sp
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
+from odesys.reading import grammar
 from odesys.reading.grammar import Definition, Grammar
 
 x, y = sym("x"), sym("y")
@@ -75,8 +76,8 @@ def test_choices_are_gates() -> None:
 
 
 def test_functions_of_a_file() -> None:
-    grammar = Grammar(functions={"f": Definition(("a", "b"), "a^2 + g(b)"), "g": Definition(("a",), "3*a")})
-    assert grammar.read("f(x, y+1)") is x**2 + 3 * y + 3
+    both = Grammar(functions={"f": Definition(("a", "b"), "a^2 + g(b)"), "g": Definition(("a",), "3*a")})
+    assert both.read("f(x, y+1)") is x**2 + 3 * y + 3
     with pytest.raises(EquationError, match="f"):
         Grammar(functions={"f": Definition(("a",), "f(a)")}).read("f(x)")
 
@@ -204,3 +205,113 @@ def test_random_conditions_agree_with_python(seed: int) -> None:
             text, answer = f"{text} {sign} {more}", (answer and same) if sign == "&" else (answer or same)
         node = Grammar().read(f"if({text})then(3)else(5)")
         assert value(node, x=x, y=y) == (3 if answer else 5), (text, x, y)
+
+
+SENTENCES = {
+    "2x": 'in "2x" the name x follows a number; write 2*x',
+    "x y": 'in "x y" the name y follows x; write x*y',
+    "x 3": 'in "x 3" the number 3 follows x; write x*3',
+    "2 (x)": 'in "2 (x)" an opening bracket follows a number; write 2*(...)',
+    "x)": 'in "x)" there is ) too much',
+    "y, x": 'in "y, x" there is , too much',
+    "x +": '"x +" ends too early',
+    "(x": '"(x" ends too early: ) is missing',
+    "(x y": 'in "(x y" there should be ) where y is',
+    "x $ 1": 'in "x $ 1" the sign $ has no meaning; use + - * / ^ ( ) and names',
+    "1/(x - x)": '"1/(x - x)" divides by zero',
+    "0^-1": '"0^-1" divides by zero',
+    "f(x)": 'in "f(x)" f takes 2 arguments',
+    "pow(x)": 'in "pow(x)" pow has 1 arguments',
+    "hypot(x, y, 2)": 'in "hypot(x, y, 2)" hypot has 3 arguments',
+    "sin(x, y)": 'in "sin(x, y)" sin has 2 arguments instead of one',
+    "exp()": 'in "exp()" an expression should stand where ) is',
+    "* x": 'in "* x" an expression should stand where * is',
+    "x(s)": 'in "x(s)" x is a state, so only x or x(t) can be read',
+    "x(t, t)": 'in "x(t, t)" x is a state, so only x or x(t) can be read',
+    "x(t": 'in "x(t" x is a state, so only x or x(t) can be read',
+    "if(x == 1)then(1)else(2)": 'in "if(x == 1)then(1)else(2)" a comparison by < > <= >= should stand where == is',
+    "if(x<1)else(2)": 'in "if(x<1)else(2)" there should be then where else is',
+    "Piecewise((x, x>0), (y, x<0))": 'in "Piecewise((x, x>0), (y, x<0))" the last piece has a condition; end with one '
+    "for all other cases",
+    "Piecewise((x, True), (y, True))": 'in "Piecewise((x, True), (y, True))" there should be ) where , is',
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_the_sentence_names_the_place_and_what_is_wrong_there(text: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        Grammar(states=["x", "y"], functions={"f": Definition(("a", "b"), "a + b")}).read(text)
+    assert str(caught.value) == SENTENCES[text]
+
+
+def test_a_function_that_is_not_known_is_named_in_the_error_itself() -> None:
+    with pytest.raises(
+        EquationError, match=r"the function foo is not known; known are abs, .*, hypot, .*, tanh"
+    ) as caught:
+        Grammar().read("foo(x)")
+    assert caught.value.function == "foo"
+
+
+def test_states_may_be_followed_by_the_time_and_functions_be_written_in_capitals() -> None:
+    read = Grammar(states=["x"]).read
+    assert read("x(t)^2 - x(t)*y") is x**2 - x * y
+    for text, wanted in {"SIN(x)": "sin(x)", "Ln(x)": "log(x)", "Atan(x)": "arctan(x)", "ABS(x)": "abs(x)"}.items():
+        assert read(text) is read(wanted), text
+    assert Grammar(fold=True).read("X + Sin(Y)") is read("x + sin(y)") and read("X") is sym("X")
+
+
+def test_signs_bind_less_than_powers_and_powers_from_the_right() -> None:
+    for text, wanted in {
+        "--x": "x",
+        "+x": "x",
+        "-+-x": "x",
+        "2*-x": "-(2*x)",
+        "x^2^3": "x^8",
+        "-x^2*3": "-(3*x^2)",
+    }.items():
+        assert Grammar().read(text) is Grammar().read(wanted), text
+    assert value(Grammar().read("2^x^2"), x=3.0) == pytest.approx(512) and Grammar().read("(2^3)^2") is graph.num(64)
+
+
+def test_names_stand_for_what_they_were_given() -> None:
+    """Also letters that are written in another way; pi is the number unless it is a state."""
+    given = Grammar(values={"q": x + 1, "lambda_": 3 * x})
+    assert given.read("q*y") is (x + 1) * y and given.read("λ + lambda") is 6 * x
+    assert value(Grammar().read("pi*x"), x=2.0) == 2 * math.pi
+    assert Grammar(states=["pi"]).read("pi*x") is sym("pi") * x and Grammar(values={"pi": x}).read("pi") is x
+
+
+def test_pieces_may_begin_with_brackets_of_their_own() -> None:
+    """Pairs are told from values in brackets by a comma that no inner bracket holds."""
+    read = Grammar().read
+    for text, low, high in (
+        ("piecewise((x + 1)*2, x > 0, 3)", 3, 6),
+        ("piecewise((max(x, y)), x > 0, 5)", 5, 2),
+        ("Piecewise(((x + 1)*2, x > 0), (3, TRUE))", 3, 6),
+        ("Piecewise((max(x, y), x > 0), (x, x < -1), (y, true))", -2, 2),
+        ("piecewise(7)", 7, 7),
+    ):
+        assert (value(read(text), x=-2.0, y=1.0), value(read(text), x=2.0, y=1.0)) == (low, high), text
+
+
+def test_not_is_a_name_where_no_bracket_follows() -> None:
+    node = Grammar().read("if(not < 3)then(1)else(2)")
+    assert [value(node, not_=number) for number in (2.0, 3.0, 4.0)] == [1, 2, 2]
+
+
+def test_calls_may_stand_for_so_many_letters_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call counts the letters of its function, and those in it count as well."""
+    functions = {"f": Definition(("a",), "g(a) + g(2*a)"), "g": Definition(("a",), "3*a")}
+    monkeypatch.setattr(grammar, "MOST_EXPANDED", 13 + 2 * 3)
+    allowed = Grammar(functions=functions)
+    assert allowed.read("f(x)") is 9 * x and allowed.expanded == [19]
+    with pytest.raises(EquationError, match="so often that g stands for more than 19 letters; write fixed quantities"):
+        allowed.read("g(x)")
+    monkeypatch.setattr(grammar, "MOST_EXPANDED", 18)
+    with pytest.raises(EquationError, match="stands for more than 18 letters"):
+        Grammar(functions=functions).read("f(x)")
+
+
+def test_brackets_without_end_are_refused_in_a_sentence() -> None:
+    with pytest.raises(EquationError, match="has too many brackets in each other; name parts of it"):
+        Grammar().read("(" * 5000 + "x" + ")" * 5000)

@@ -12,7 +12,7 @@ from odesys import files
 from odesys.errors import EquationError
 from odesys.expr.graph import sym
 from odesys.expr.system import System
-from odesys.reading.reading import read_system
+from odesys.reading.reading import Reading, read_system, system_from_text
 
 
 def test_json_of_our_own_and_of_people(tmp_path: Path) -> None:
@@ -57,3 +57,68 @@ def test_a_file_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "endless.json").symlink_to("/dev/zero")
     with pytest.raises(EquationError, match="more than 1 MB"):
         read_system(tmp_path / "endless.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"equations": 3}', '"equations" must give a text for each state'),
+        ('{"equations": {"x": 1}}', '"equations" must give a text for each state'),
+        ('{"equations": {"x": "-x"}, "start": [1]}', '"parameters" and "start" must give a number for each name'),
+        ('{"equations": {"x": "-x"}, "parameters": 3}', '"parameters" and "start" must give a number for each name'),
+        ('{"equations": {"x": "-x"}, "observables": ["e"]}', '"observables" must give a text for each name'),
+        ('{"equations": {"x": "-x"}, "observables": {"e": 1}}', '"observables" must give a text for each name'),
+        ('{"equations": {"x": "-x"}, "start": {"x": "y"}}', "x = y is not a number"),
+        ('{"equations": {"x": "k"}, "parameters": {"k": "2*j"}}', "k = 2*j is not a number"),
+        (
+            '{"equations": {"x": "k*x"}, "parameters": {"m": 1}}',
+            "the equations use k, which is neither a state nor one of the parameters m",
+        ),
+        ('{"other": 1}', 'this JSON does not hold a system: its "format" is not "odesys-system"'),
+    ],
+)
+def test_the_sentence_says_what_the_text_must_give(text: str, said: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        system_from_text(text)
+    assert str(caught.value) == said
+
+
+def test_equations_are_lines_or_a_table_and_parameters_may_have_no_values() -> None:
+    x, k = sym("x"), sym("k")
+    for equations in (["x' = -k*x"], {"x": "-k*x"}):
+        for given in (["k"], {}):
+            read = system_from_text(json.dumps({"equations": equations, "parameters": given}))
+            assert (
+                read.system.nodes == (-k * x,) and read.values == {} == read.start and read.with_values is read.system
+            )
+    full = system_from_text(
+        '{"equations": {"x": "x/2"}, "kind": "map", "observables": {"e": "x^2"}, "parameters": ["a"], '
+        '"start": {"x": 0.1}}'
+    )
+    assert full.system.kind == "map" and dict(full.system.observables) == {"e": x**2}
+    assert full.system.parameters == ("a",) and full.start == {"x": Fraction(1, 10)} and full.notes == ()
+    assert system_from_text('{"equations": {"x": "-x"}, "observables": null}').system.nodes == (-x,)
+
+
+def test_our_own_format_is_known_by_its_word_also_with_equations_in_it() -> None:
+    ours = System.from_strings({"x": "-k*x", "y": "x"})
+    text = ours.to_json()
+    assert '"equations"' in text and '"format"' in text and system_from_text(text).system.nodes == ours.nodes
+
+
+def test_endings_may_be_in_capitals_and_are_all_told_where_one_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "A.ODE").write_text("x' = -x\npar k=1", encoding="utf-8")
+    assert read_system(tmp_path / "A.ODE").notes == ("the parameter k is not used",)
+    with pytest.raises(EquationError) as caught:
+        read_system(tmp_path / "a.txt")
+    known = ".ant, .cellml, .json, .ode, .sbml, .xml"
+    assert str(caught.value) == f"a.txt has no ending that can be read; known are {known}"
+    (tmp_path / "b.ode").write_bytes(b"x' = -x # \xff")
+    with pytest.raises(EquationError, match=r"b\.ode can not be read: .*utf-8"):
+        read_system(tmp_path / "b.ode")
+
+
+def test_values_are_put_in_for_parameters() -> None:
+    system = System.from_strings({"x": "-k*x"})
+    assert Reading(system).with_values is system
+    assert Reading(system, {"k": Fraction(2)}).with_values.nodes == (-2 * sym("x"),)

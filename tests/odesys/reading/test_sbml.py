@@ -219,3 +219,139 @@ def test_starts_are_concentrations_or_amounts_as_the_species_is(start: str, amou
     text = FILE.format(**{**PARTS, "size": 'size="5"', "start": start})
     text = text.replace('hasOnlySubstanceUnits="false"', f'hasOnlySubstanceUnits="{str(amounts).lower()}"')
     assert system_from_sbml(text).start == {"A": value}
+
+
+FRAME = '<sbml xmlns="http://www.sbml.org/sbml/level3/version1/core" level="3" version="1">{}</sbml>'
+LEVEL_2 = """<sbml xmlns="http://www.sbml.org/sbml/level2/version4" level="2" version="4"><model>
+<listOfCompartments><compartment id="C" size="1"/></listOfCompartments><listOfSpecies><species id="A" compartment="C"
+initialAmount="1"/></listOfSpecies><listOfReactions><reaction id="r" reversible="false"><listOfReactants>
+<speciesReference species="A"><stoichiometryMath>{}</stoichiometryMath></speciesReference></listOfReactants>
+<kineticLaw>{}</kineticLaw></reaction></listOfReactions></model></sbml>"""
+
+
+def moving(rules: str, more: str = "", model: str = "") -> str:
+    """A model in which x and y begin at 1 and 2, with some rules."""
+    given = "".join(f'<parameter id="{name}" value="{k}" constant="false"/>' for name, k in (("x", 1), ("y", 2)))
+    return FRAME.format(
+        f"<model {model}><listOfParameters>{given}</listOfParameters><listOfRules>{rules}</listOfRules>{more}</model>"
+    )
+
+
+def rule(kind: str, name: str, formula: str) -> str:
+    return f'<{kind}Rule variable="{name}">{MATH.format(formula)}</{kind}Rule>'
+
+
+GROWING = rule("rate", "x", "<ci>y</ci>")
+TWICE = "<apply><times/><cn>2</cn><ci>{}</ci></apply>"
+#: parts of a model that no System has, with the whole sentence
+REFUSED = [
+    (
+        '<sbml xmlns="http://www.sbml.org/sbml/level3/version2/core" level="3" version="2"/>',
+        "the SBML file has no model",
+    ),
+    (
+        moving(f"<algebraicRule>{MATH.format('<ci>x</ci>')}</algebraicRule>"),
+        "the SBML file has an algebraic rule, which is no equation of motion",
+    ),
+    (
+        moving(GROWING, model='conversionFactor="y"'),
+        "conversion factors of species are not read; write the amounts in one unit",
+    ),
+    (
+        FILE.format(**PARTS).replace("hasOnly", 'conversionFactor="k" hasOnly'),
+        "conversion factors of species are not read; write the amounts in one unit",
+    ),
+    (
+        FILE.format(**PARTS).replace('fast="false"', 'fast="true"'),
+        "the reaction r is fast, which stands for an algebraic equation",
+    ),
+    (moving(GROWING + rule("assignment", "y", TWICE.format("y"))), "the assignment of y needs itself"),
+    (moving(rule("rate", "x", "<ci>z</ci>")), "z has neither an equation nor a place in the SBML file"),
+    (
+        moving("").replace("<listOfRules></listOfRules>", ""),
+        "nothing moves in this SBML file: it has no reaction and no rate rule",
+    ),
+    (FILE.format(**PARTS).replace(f"<kineticLaw>{PARTS['law']}</kineticLaw>", ""), "the reaction r has no kinetic law"),
+    (
+        FILE.format(**PARTS).replace(
+            "<listOfReactions>", f"<listOfRules>{rule('rate', 'A', '<ci>k</ci>')}</listOfRules><listOfReactions>"
+        ),
+        "A is moved by reactions and by a rule",
+    ),
+    (
+        LEVEL_2.format(MATH.format("<ci>A</ci>"), MATH.format("<ci>A</ci>")),
+        "the stoichiometry of A is a formula, which is not read",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED)
+def test_the_sentence_says_what_a_system_can_not_be(text: str, said: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        system_from_sbml(text)
+    assert str(caught.value) == said
+
+
+def test_an_error_of_the_reader_is_told_with_its_line() -> None:
+    with pytest.raises(EquationError, match=r"(?s)this is not SBML: .*<model>.* \(line 2\)$"):
+        system_from_sbml(FRAME.format(""))
+
+
+def test_what_is_assigned_is_seen_and_replaced_and_constraints_are_left_out() -> None:
+    rules = rule("rate", "x", "<ci>y</ci>") + rule("assignment", "y", TWICE.format("x"))
+    limit = f"<listOfConstraints><constraint>{MATH.format('<true/>')}</constraint></listOfConstraints>"
+    reading = system_from_sbml(moving(rules, limit))
+    assert reading.system.nodes == (Grammar().read("2*x"),) and reading.start == {"x": 1} and reading.values == {}
+    assert dict(reading.system.observables) == {"y": Grammar().read("2*x")}
+    assert reading.notes == ("left out: constraints, which only stop a simulation",)
+    assert system_from_sbml(moving(rules)).notes == ()
+
+
+def test_a_reaction_is_its_rate_and_functions_have_arguments() -> None:
+    text = "function f(a, b)\n a^2 - b\nend\nspecies A; A = 1; r: 2 A -> ; f(A, k); k = 3; x' = r; x = 0"
+    reading = system_from_antimony(text)
+    assert reading.system.equations == {"A": Grammar().read("2*k - 2*A^2"), "x": Grammar().read("A^2 - k")}
+    assert reading.notes == ("compartments of size 1 are not in the equations: default_compartment",)
+
+
+@pytest.mark.parametrize("change", ["n' = 1; n = 1", "n := 2*k"])
+def test_a_stoichiometry_that_changes_is_refused(change: str) -> None:
+    with pytest.raises(EquationError, match="the stoichiometry of A changes by a rule, which is not read"):
+        system_from_antimony(f"species A, B; A = 1; B = 2; r: n A -> B; k*A; k = 1; {change}")
+
+
+def test_initial_assignments_follow_each_other_from_time_zero() -> None:
+    reading = system_from_antimony("x' = -k*x; k = 2*b; b = 3*c; c = 4; x = time + b + exp(0)")
+    assert reading.values == {"k": 24} and reading.start == {"x": 13} and reading.notes == ()
+    open_ended = system_from_antimony("x' = -k*x; k = 2*b; x = 1")
+    assert open_ended.values == {} and open_ended.start == {"x": 1}
+    assert open_ended.notes == ("no number for the initial assignment of k", "no value in the file: k")
+
+
+def test_states_come_in_the_order_of_the_file_and_no_more_than_twelve_names_are_listed() -> None:
+    rates = "".join(f"{name}' = -{name};" for name in "cabd")
+    assert system_from_antimony(f"{rates} d = 1; b = 2").system.names == tuple("cabd")
+    many = system_from_antimony("".join(f"x{k}' = -k{k}*x{k};" for k in range(8)))
+    assert many.notes == (
+        f"no value in the file: {', '.join([*(f'x{k}' for k in range(8)), *(f'k{k}' for k in range(4))])}",
+    )
+    species = system_from_antimony("species B, A; A = 1; B = 2; r: A -> B; k*A; k = 1; x' = 1; x = 0")
+    assert species.system.names == ("B", "A", "x")
+
+
+def test_parameters_of_one_reaction_hide_those_of_the_model() -> None:
+    law = f"{PARTS['law']}<listOfLocalParameters><localParameter id='k' value='7'/></listOfLocalParameters>"
+    reading = system_from_sbml(FILE.format(**{**PARTS, "law": law, "size": 'size="1"'}))
+    assert reading.system.nodes == (Grammar().read("-r_k*A"),) and reading.values == {"r_k": 7}
+
+
+def test_a_compartment_without_a_size_is_a_parameter_that_is_one() -> None:
+    reading = system_from_sbml(FILE.format(**{**PARTS, "size": ""}))
+    assert reading.system.nodes == (Grammar().read("-k*A/C"),) and reading.values == {"C": 1, "k": 2}
+    assert reading.start == {"A": 3} and reading.notes == ()
+
+
+def test_events_are_named() -> None:
+    for name, said in (("jump: ", "the event jump is a jump"), ("", "the event _E0 is a jump")):
+        with pytest.raises(EquationError, match=f"{said} of the state, which is no part of a System"):
+            system_from_antimony(f"x' = -x; x = 1; {name}at x > 3: x = 1")

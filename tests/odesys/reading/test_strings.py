@@ -9,6 +9,7 @@ from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.system import System
+from odesys.reading.strings import left_name, system_from_strings
 
 t = sp.Symbol("t")
 
@@ -86,3 +87,64 @@ def test_a_long_line_is_refused_by_a_short_sentence(line: str) -> None:
     with pytest.raises(EquationError) as caught:
         System.from_strings([line])
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *((text, "x") for text in ("x'", "dx/dt", "x_dot", " d x / dt ", "x(t)'", "x ' ", "x (t) '")),
+        ("x_1'", "x_1"),
+        *((text, None) for text in ("x", "d/dt", "x'y", "2x'", "", "x''", "x(s)'")),
+    ],
+)
+def test_the_state_on_the_left(text: str, name: str | None) -> None:
+    assert left_name(text) == name
+
+
+@pytest.mark.parametrize(
+    ("equations", "said"),
+    [
+        ("x", "'x' is no equation: write x' = ..., dx/dt = ... or a mapping"),
+        ("x' 3", "\"x' 3\" is no equation: write x' = ..., dx/dt = ... or a mapping"),
+        ("x = 1", "'x = 1' is no equation: write x' = ..., dx/dt = ... or a mapping"),
+        ("x'' = 1", "\"x'' = 1\" is of second order; write x' = v; v' = ..., a state for each derivative"),
+        ("", "no equation was given; write x' = ..., dx/dt = ... or a mapping"),
+    ],
+)
+def test_lines_that_are_no_equation_are_shown(equations: str, said: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        system_from_strings(equations)
+    assert str(caught.value) == said
+
+
+def test_every_way_to_write_several_equations() -> None:
+    lines = ("x' = max(x, y)", "dy/dt = 2*k", "z_dot = t")
+    wanted = system_from_strings({"x": "max(x, y)", "y": "2*k", "z": "t"})
+    for equations in (
+        "; ".join(lines),
+        "\n".join(lines),
+        ", ".join(lines),
+        list(lines),
+        [lines[0], "; ".join(lines[1:])],
+    ):
+        found = system_from_strings(equations)
+        assert (found.names, found.nodes, found.parameters) == (wanted.names, wanted.nodes, ("k",))
+    assert system_from_strings({"dx/dt": "y", "y'": "1"}).names == ("x", "y")
+
+
+def test_parameters_are_those_that_are_used_or_those_that_are_given() -> None:
+    """Observables count as well; time is no parameter."""
+    system = system_from_strings({"x": "-k + t"}, observables={"e": "x + q"})
+    assert system.parameters == ("k", "q") and dict(system.observables) == {"e": sym("x") + sym("q")}
+    assert system_from_strings({"x": "-k"}, ["z", "k"]).parameters == ("z", "k") and system.kind == "flow"
+    assert system_from_strings({"x": "x/2"}, kind="map").kind == "map"
+    with pytest.raises(EquationError) as caught:
+        system_from_strings({"x": "-k + j"}, ["m"])
+    assert str(caught.value) == "the equations use j, which is neither a state nor one of the parameters m"
+    assert caught.value.unknown == ("j", "k")
+
+
+def test_letters_are_kept_for_what_is_shown_where_they_name_something() -> None:
+    """A function or a word of another meaning has no letter of its own."""
+    assert system_from_strings({"x": "-k*sin(x)"}).tex == {}
+    assert system_from_strings({"β": "-γ*β + x"}, ["γ", "x"]).tex == {"beta": "\\beta", "gamma": "\\gamma"}

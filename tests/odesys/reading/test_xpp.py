@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from odesys.errors import EquationError
+from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.reading.xpp import REFUSED, system_from_ode
 
@@ -108,3 +109,85 @@ def test_the_length_of_a_run_is_read_and_other_options_are_said_to_be_idle(
 def test_a_length_that_is_no_number_is_refused() -> None:
     with pytest.raises(EquationError, match="total=long"):
         system_from_ode("x' = -x\n@ total=long")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x'=-x\npar", "'par' gives no name a number"),
+        ("x'=y\nx' = 2", 'x has a second equation: "x\' = 2"'),
+        ("init x=k\nx'=1", "in 'init x=k' a number should stand where k is"),
+        ("x'=1\ny(0) = z", "in 'y(0) = z' a number should stand where z is"),
+        ("x' = a*b", "a has neither an equation nor a value; add par a=..."),
+        ("wiener w\nx'=w", "wiener stands for noise, which is no part of a System: 'wiener w'"),
+        (
+            "x' = shift(x, 1)",
+            'shift stands for a neighbour in an array, which is no part of a System: "x\' = shift(x, 1)"',
+        ),
+        ("x' = z{1}", 'arrays of equations are not read: "x\' = z{1}"; write each one out'),
+        ("x' = z[1]", 'arrays of equations are not read: "x\' = z[1]"; write each one out'),
+        (
+            "0=X+1",
+            "'0=X+1' is an algebraic equation, which is no part of a System; solve it for its unknown and write that "
+            "as a fixed quantity, y = ...",
+        ),
+        ("what is this", "the line 'what is this' is not understood"),
+        ("par k=1", "the file has no equation x' = ... or dx/dt = ..."),
+        ("x'=1\ny(t+1)=2", "the file mixes a flow (x' = ...) and a map (x(t+1) = ...)"),
+    ],
+)
+def test_the_sentence_shows_the_line_as_it_stands(text: str, said: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        system_from_ode(text)
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("word", ["par", "param", "parameter", "params", "p", "number", "num"])
+def test_every_word_for_parameters(word: str) -> None:
+    reading = system_from_ode(f"{word} k=1/2, J=-3\nx' = k*x")
+    assert reading.values == {"k": Fraction(1, 2)} and reading.notes == ("the parameter j is not used",)
+    assert reading.system.parameters == ("k",) and reading.start == {"x": 0} and reading.t_end is None
+
+
+@pytest.mark.parametrize("line", ["init x=2", "i X=2", "x(0)=2", "INIT x = 2"])
+def test_every_way_to_give_a_start(line: str) -> None:
+    reading = system_from_ode(f"x' = y\ny' = -x\n{line}")
+    assert reading.start == {"x": 2, "y": 0} and reading.values == {} and reading.notes == ()
+
+
+@pytest.mark.parametrize("last", ["done", "d", "DONE"])
+def test_nothing_is_read_after_the_end_and_no_comment_before_it(last: str) -> None:
+    text = f"# a\n% y' = 1\n\" z' = 1\n\ndx/dt = 1 - \\\n  x^2\n{last}\ny' = 2"
+    reading = system_from_ode(text)
+    assert reading.system.equations == {"x": 1 - sym("x") ** 2} and reading.notes == ()
+
+
+def test_what_is_about_the_program_is_noted_line_by_line() -> None:
+    lines = ["set a {b=1}", "only x", "options o", "@ nothing"]
+    notes = system_from_ode("\n".join([*lines, "x'=1"])).notes
+    assert notes == tuple(f"left out, it is about the program and not the system: {line}" for line in lines)
+    told = system_from_ode("x(t+1)=x/2\n@ total=4,xlo=1\n@ dt=3, ylo=2").notes
+    assert told == (
+        "dt=3 is not used: steps are chosen by their error",
+        "left out, it is about the program and not the system: @ xlo=1, ylo=2",
+        "@ total=4 is not used: no run of a map is made here",
+    )
+
+
+def test_quantities_may_use_those_before_them_and_are_seen_where_asked() -> None:
+    reading = system_from_ode("!y = 2*x\ny2 = y + k\nx' = y*sin(y2)\naux z=y2^2\na w = t\npar k=1, unused=2")
+    x, k = sym("x"), sym("k")
+    assert reading.system.nodes == (2 * x * graph.call("sin", 2 * x + k),)
+    assert dict(reading.system.observables) == {"z": (2 * x + k) ** 2, "w": sym("t")}
+    assert reading.system.parameters == ("k",) and reading.notes == ("the parameter unused is not used",)
+
+
+def test_runs_from_zero_of_equations_with_time_need_no_word() -> None:
+    assert system_from_ode("x' = t\n@ t0=-0.00, total=1/2").notes == ()
+    assert system_from_ode("x' = t\n@ total=1/2").t_end == Fraction(1, 2)
+    assert system_from_ode("x' = -x\n@ t0=3").notes == ("t0=3 is not used: runs begin at t = 0",)
+    assert system_from_ode("x' = t\n@ t0=3").notes == (
+        "t0=3 is not used: runs begin at t = 0",
+        "the equations depend on t: for a start at t0 write t + (3) in place of t",
+    )
+    assert system_from_ode("x' = t\n@ total=0").notes == ("@ total=0 is not used: the length of a run is positive",)
