@@ -78,7 +78,7 @@ def on_dask(plan: Plan, todo: Todo, address: str) -> Iterator[tuple[int, PointRe
                     computed, seconds = computed + len(rows), seconds + sum(row.seconds for row in rows)
                     yield from zip((number for number, _ in batch), rows, strict=True)
         except (OSError, TimeoutError, CancelledError) as error:
-            raise OdesysError(f"the Dask cluster at {address} was lost: {error or type(error).__name__}") from None
+            raise OdesysError(f"the Dask cluster at {address} was lost: {str(error) or type(error).__name__}") from None
         finally:
             with suppress(OSError, TimeoutError):
                 client.cancel(list(open_ones))
@@ -92,7 +92,7 @@ def _dask_client(connect: Any, address: str) -> Any:
             apart.submit(lambda: asyncio.run(_greet(address))).result()
         client = connect(address, timeout="8s", set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError, OverflowError) as error:  # TypeError: no certificate
-        raise OdesysError(f"no Dask scheduler answers at {address!r}: {error or type(error).__name__}") from None
+        raise OdesysError(f"no Dask scheduler answers at {address!r}: {str(error) or type(error).__name__}") from None
     try:
         client.wait_for_workers(1, timeout=DASK_PATIENCE)
     except (OSError, TimeoutError):

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,19 @@ def _of_writers() -> str:
     return f"{sys.version} {np.__version__} {hashlib.sha256(texts).hexdigest()}"
 
 
-def _parts(value: Any, seen: dict[Any, int]) -> Iterator[bytes]:
-    """What a function, and all it names, is made of; each once, by its number from then on."""
+def _parts(value: Any, seen: dict[Any, int], names: tuple[str, ...] = ()) -> Iterator[bytes]:
+    """What a function, and all it names, is made of; each once, by its number from then on.
+
+    names : those of a function that names a class or a module, whose constants and functions they may be.
+    """
     if not inspect.isfunction(value):
         yield _plain(value)
+        if isinstance(value, type | ModuleType) and (value, names) not in seen:
+            seen[value, names] = len(seen)
+            for name in names:
+                if hasattr(value, name):
+                    yield name.encode()
+                    yield from _parts(getattr(value, name), seen, names)
         return
     if value in seen:
         yield f"function {seen[value]}".encode()
@@ -54,7 +64,7 @@ def _parts(value: Any, seen: dict[Any, int]) -> Iterator[bytes]:
     for name in (*code.co_names, *sorted(kinds)):
         yield name.encode()
         if name in value.__globals__:
-            yield from _parts(value.__globals__[name], seen)
+            yield from _parts(value.__globals__[name], seen, code.co_names)
 
 
 def _plain(value: Any) -> bytes:

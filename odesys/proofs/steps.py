@@ -184,7 +184,8 @@ class Steps:
         if inner.op == "num":
             name = "step_on" if inner.args[0] > 0 else "step_off"
             text = f"{self.writer.body(node)} = {1 if inner.args[0] > 0 else 0}"
-            return self.section.lemma(text, f"rewrite {name}; [ reflexivity | rewrite {fact}; lra ].", "e")
+            put = "" if fact == "eq_refl" else f"rewrite {fact}; "
+            return self.section.lemma(text, f"rewrite {name}; [ reflexivity | {put}lra ].", "e")
         (normal,) = self.image[node].args
         factor = graph.linear_terms(inner)[0][0] / graph.linear_terms(normal)[0][0]
         proof = f"(step_scaled {number(factor)} _ _ ltac:(lra) (eq_trans {fact} "

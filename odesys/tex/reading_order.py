@@ -96,7 +96,8 @@ class ReadingOrder:
             if top in self._value or not missing:
                 stack.pop()
                 if top not in self._value:
-                    self._value[top] = self._compute(top)
+                    value = self._compute(top)
+                    self._value[top] = 0.0 if math.isnan(value) else value  # which has no place in any order
             else:
                 stack.extend(missing)
         return self._value[node]

@@ -2,19 +2,27 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 import sympy as sp
 
 from derivations.two_mixture import dynamics
+from numerics.compiled import compiled_flow
+from numerics.compiled.choice import nodes_of
 from numerics.compiled.compiled_flow import CompiledFlow
-from numerics.flows.integrate import integrate
+from numerics.compiled.dop853 import DAMPED
+from numerics.compiled.records import EXPLICIT, IMPLICIT, TAYLOR
+from numerics.compiled.taylor import order_for
+from numerics.flows.integrate import SWITCHES, integrate
 from numerics.flows.run import Run
 from numerics.flows.trajectory import StopWhen
 from odesys import System
-from odesys.errors import IntegrationError, OdesysError, ParameterError
+from odesys.errors import BrokenRunWarning, EquationError, IntegrationError, OdesysError, ParameterError
+from odesys.expr import graph
 from odesys.jit import llvm, native
+from odesys.jit.codegen import node_function
 
 x, y, v, t, k = sp.symbols("x y v t k")
 OSCILLATOR = System.from_equations({x: y, y: -k * x}, parameters=[k])
@@ -235,7 +243,12 @@ def test_without_llvmlite_the_same_lines_run_as_python() -> None:
 import sys
 sys.modules["llvmlite"] = None
 import sympy as sp
+from numerics.compiled import compiled_flow
+from numerics.compiled.choice import nodes_of
 from numerics.compiled.compiled_flow import CompiledFlow
+from numerics.compiled.dop853 import DAMPED
+from numerics.compiled.records import EXPLICIT, IMPLICIT, TAYLOR
+from numerics.compiled.taylor import order_for
 from odesys import System
 x, y = sp.symbols("x y")
 system = System.from_equations({x: y - sp.Max(x, 0), y: -sp.exp(x) + 1})
@@ -273,3 +286,137 @@ def test_wrong_arguments_are_refused_by_a_sentence() -> None:
             CompiledFlow(system, events)  # type: ignore[arg-type]
     taylor = [flow.final([1.0], (0.0, 1.0), {"k": 1.0}, method=name) for name in ("Taylor", "taylor")]
     assert taylor[0] == taylor[1]
+
+
+# ---- what the flow hands on ---------------------------------------------------------------------------------------
+
+GATED = System.from_strings(
+    {"x": "v", "v": "-k*x + step(x - 2)*step(k - 3) + step(t - 5)"}, ["k"], observables={"twice": "2*x"}
+)
+EVENTS = [
+    StopWhen("up", "twice", 1, False, 0.5),
+    StopWhen("any", 3 * x, 0, True, 0.0),
+    StopWhen("late", t, -1, True, 7.0),
+]
+
+
+def test_what_is_watched_are_surfaces_then_events_minus_their_levels() -> None:
+    """A surface of parameters alone stays where it is; time moves, and so does every event."""
+    flow = CompiledFlow(GATED, EVENTS)
+    assert (flow.surfaces, flow.count) == (3, 6)
+    watched = node_function(GATED, flow._watched, {"k": 4.0})(6.0, [1.5, 0.25])
+    assert watched[3:].tolist() == [2.5, 4.5, -1.0]
+    gates = [node_function(GATED, [graph.step(node)], {"k": 4.0})(6.0, [1.5, 0.25])[0] for node in GATED.surfaces]
+    assert (watched[:3] > 0).tolist() == [gate == 1.0 for gate in gates]
+    moves = {str(node): moved for node, moved in zip(GATED.surfaces, flow._movable, strict=False)}
+    assert [moves[name] for name in sorted(moves, key=lambda name: ("k" in name, name))] == [1.0, 1.0, 0.0]
+    assert flow._movable[3:].tolist() == [1.0] * 3
+    directions, terminal = flow._wanted
+    assert directions.tolist() == [1.0, 0.0, -1.0] and terminal.tolist() == [0.0, 1.0, 1.0]
+    problem = flow.problem(np.array([4.0]), 9.0, 1e-5, np.array([1e-3, 1e-4]))
+    assert (problem.n, problem.surfaces, problem.count, problem.t_end, problem.rtol) == (2, 3, 6, 9.0, 1e-5)
+    assert (problem.max_steps, problem.max_switches, problem.order, problem.may_switch) == (0, SWITCHES, 0, 0)
+    assert problem.signs.size == 6 and problem.atol.tolist() == [1e-3, 1e-4] and problem.p.tolist() == [4.0]
+    assert repr(flow).endswith(", 3 events>") and repr(flow).startswith("<CompiledFlow of <System")
+
+
+def test_events_are_expressions_of_what_the_system_has() -> None:
+    flow = CompiledFlow(GATED)
+    assert (flow.surfaces, flow.count, flow.events) == (3, 3, [])
+    for wrong in ("z - 1", sp.Symbol("z") * x, "w + z"):
+        with pytest.raises(EquationError, match=r"the event odd uses [wz], which is no state, observable or parameter"):
+            CompiledFlow(GATED, [StopWhen("odd", wrong)])
+    for same_as in ("twice - 1", 2 * x - 1, graph.sym("twice") - 1):
+        (node,) = CompiledFlow(GATED, [StopWhen("one", same_as, level=-0.5)]).events
+        assert node_function(GATED, [node], {"k": 1.0})(0.0, [3.0, 0.0]).tolist() == [5.5]
+    with pytest.raises(ParameterError, match=r"a map has no time between its steps; use numerics\.maps\.iterate"):
+        CompiledFlow(System.from_equations({x: x / 2}, kind="map"))
+
+
+@pytest.mark.parametrize("call", ["batch", "final"])
+def test_limits_are_refused_by_a_sentence(call: str) -> None:
+    flow = CompiledFlow(OSCILLATOR)
+    given: dict[str, object] = {"x0": [1.0, 0.0], "parameters": {"k": 1.0}}
+    if call == "batch":
+        given = {"starts": [1.0, 0.0], "parameters": [{"k": 1.0}]}
+    for span in ((0.0, np.inf), (-np.inf, 0.0), (1.0, 0.5), (0.0, np.nan)):
+        with pytest.raises(ParameterError, match="must be finite and must not run backwards"):
+            getattr(flow, call)(t_span=span, **given)
+    assert np.ravel(getattr(flow, call)(t_span=(0.5, 0.5), **given)).tolist() == [1.0, 0.0]
+    with pytest.raises(ParameterError, match=r"a batch is run by .*Rodas5P.*, not Radau; use integrate"):
+        getattr(flow, call)(t_span=(0.0, 1.0), method="Radau", **given)
+    if call == "batch":
+        with pytest.raises(ParameterError, match="on_error = 'skip' is not known; choose nan or raise"):
+            flow.batch([1.0, 0.0], (0.0, 1.0), [{"k": 1.0}], on_error="skip")
+
+
+@pytest.mark.parametrize("method", ["DOP853", "Rodas5P", "auto"])
+def test_a_run_that_breaks_has_no_number_and_its_place_in_the_batch(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In whichever call of the kernel it was; all of its states, and none of the others'."""
+    monkeypatch.setattr(compiled_flow, "RUNS_PER_CALL", 3)
+    monkeypatch.setattr(compiled_flow, "LANE_RUNS_PER_CALL", 3)
+    system = System.from_equations({x: k * x**2, y: -y, v: sp.Integer(1)}, parameters=[k])
+    flow, rates = CompiledFlow(system), [0.5, 0.25, 0.1, -1.0, 3.0, 0.7, 0.2]
+    with pytest.warns(BrokenRunWarning, match="point 4 of the batch") as caught:
+        found = flow.batch([1.0, 1.0, 0.0], (0.0, 1.0), [{"k": rate} for rate in rates], method=method)
+    assert len(caught) == 1 and np.isnan(found[4]).all()
+    for rate, row in zip(rates, found, strict=True):
+        if rate < 1.0:
+            np.testing.assert_allclose(row, [1 / (1 - rate), np.exp(-1), 1.0], rtol=1e-7)
+    with pytest.raises(IntegrationError, match="point 4 of the batch"):
+        flow.batch([1.0, 1.0, 0.0], (0.0, 1.0), [{"k": rate} for rate in rates], on_error="raise", method=method)
+    with pytest.raises(IntegrationError):
+        flow.final([1.0, 1.0, 0.0], (0.0, 1.0), {"k": 3.0}, method=method)
+
+
+@pytest.mark.parametrize("method", ["auto", "DOP853", "Rodas5P", "Taylor"])
+def test_a_flow_forgets_the_limits_of_the_calls_before(method: str) -> None:
+    """Other times, tolerances and most steps, back and forth: as a flow that is used for the first time."""
+    used, calls = (
+        CompiledFlow(OSCILLATOR),
+        [((0.0, 1.0), 1e-4), ((0.5, 3.0), 1e-9), ((-2.0, 1.0), 1e-4), ((0.0, 1.0), 1e-9)],
+    )
+    for _ in range(2):
+        for span, rtol in calls:
+            for each in (used, CompiledFlow(OSCILLATOR)):
+                one = each.final([1.0, 0.0], span, {"k": 4.0}, rtol=rtol, method=method)
+                many = each.batch([1.0, 0.0], span, [{"k": 4.0}] * 2, rtol=rtol, method=method)
+                if each is used:
+                    before = one.tobytes(), many.tobytes()
+            assert before == (one.tobytes(), many.tobytes())
+            angle = 2 * (span[1] - span[0])
+            assert np.abs(many - [np.cos(angle), -2 * np.sin(angle)]).max() < 300 * rtol
+    with pytest.raises(IntegrationError, match="max_steps"):
+        used.final([1.0, 0.0], (0.0, 50.0), {"k": 4.0}, max_steps=3, method=method)
+    assert np.isfinite(used.final([1.0, 0.0], (0.0, 50.0), {"k": 4.0}, method=method)).all()
+
+
+@needs_llvm
+def test_rooms_are_of_a_thread_and_a_method() -> None:
+    """A single run by a series has one of its own where nothing is watched; others share that of batches."""
+    flow, watched = CompiledFlow(OSCILLATOR), CompiledFlow(OSCILLATOR, [StopWhen("down", x, -1)])
+    for each in (flow, watched):
+        rooms = {}
+        for method in ("auto", "DOP853", "Rodas5P", "Taylor"):
+            limits = each._limits((0.0, 1.0), 1e-9, 100, "nan", method)
+            rooms[method] = each._room_for(limits)
+            assert each._room_for(limits) is rooms[method]
+            alone = each._single_room(limits)
+            assert (alone is rooms[method]) is (method != "Taylor" or each is watched)
+            assert each._single_room(limits) is alone
+            problem, state = (rooms[method].records[k].record for k in (0, 1))
+            assert (problem.may_switch, problem.patience) == ((1, DAMPED) if method == "auto" else (0, 0))
+            assert state.method == {"Rodas5P": IMPLICIT, "Taylor": TAYLOR}.get(method, EXPLICIT)
+            assert problem.order == (order_for(1e-9, nodes_of(OSCILLATOR)) if method == "Taylor" else 0)
+        assert len({id(room) for room in rooms.values()}) == 4
+        assert each._in_lanes(flow._limits((0.0, 1.0), 1e-9, 100, "nan", "auto"))
+        assert not each._in_lanes(flow._limits((1.0, 1.0), 1e-9, 100, "nan", "auto"))
+        other: list[object] = []
+        thread = threading.Thread(
+            target=lambda each=each, other=other, limits=limits: other.append(each._room_for(limits))
+        )
+        thread.start()
+        thread.join()
+        assert other[0] is not rooms["Taylor"]

@@ -18,6 +18,7 @@ from numerics.flows.semantics import (
     DIP_PART,
     DIP_RATIO,
     LEAVING_WIDTHS,
+    ONE_MOMENT,
     STATE_ROUNDING,
     TIME_ROUNDING,
     TOUCH_ROOM,
@@ -179,7 +180,7 @@ def test_the_rate_of_a_watched_value_has_its_own_motion_and_costs_one_call(speed
     state = RunState(0.0, 0.5, np.zeros(1), one, one, one)
     step.h, step.t_new, step.new[0] = 0.5, 0.5, 1.5
     assert rate_of(problem, state, step, 0) == pytest.approx(3.0 - speed, abs=1e-8)
-    assert state.fields == len(calls) == 1
+    assert state.fields == len(calls) == 1 and state.visited == 2
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
@@ -599,3 +600,57 @@ def test_a_reading_at_a_fraction_is_that_of_its_root() -> None:
     step.now[0] = 1.0
     crossings.read_cut(problem, state, step, 1)
     assert crossings.root(problem, state, step, 1, 0) == 0.25
+
+
+@pytest.mark.parametrize(("start", "length"), [(0.0, 1000.0), (1000.0, 1.0), (-1e6, 0.01), (-3.0, 64.0)])
+def test_a_moment_is_as_wide_as_the_larger_of_time_and_step_says(start: float, length: float) -> None:
+    """Half of it apart happens at once, twice of it one after the other; what ends a run goes before a surface."""
+    width, place = ONE_MOMENT * max(abs(start), length), start + 0.4 * length
+
+    def stepped(shifts: list[float], surfaces: int, terminal: list[int]) -> tuple[int, float, list[float], list[int]]:
+        values: list[Watched] = [lambda s, at=place + shift * width: s - at for shift in shifts]
+        problem = line(values, surfaces, [0] * len(terminal), terminal)
+        state, step, log = unit_step(problem, start, length)
+        found = crossings.met(problem, state, step, log)
+        rows = log.happenings.reshape(-1, KNOT_SIZE)[: log.happened]
+        return found, start + step.end * length, rows[:, 0].tolist(), [int(i) for i in rows[:, 1]]
+
+    found, _, times, names = stepped([0.0, 0.5, 2.0], 0, [0, 0, 0])
+    assert (found, names) == (NONE, [0, 1, 2]) and times[0] == times[1] < times[2]
+    found, _, times, names = stepped([2.0, 0.5, 0.0], 0, [0, 0, 0])
+    assert (found, names) == (NONE, [1, 2, 0]) and times[0] == times[1] < times[2]
+    found, end, times, names = stepped([0.0, 0.5, 2.0], 0, [0, 1, 0])
+    assert (found, names) == (1, [0, 1]) and times[0] == times[1] == end
+    found, end, times, names = stepped([0.5, 0.0], 0, [1, 1])
+    assert (found, names) == (0, [0, 1]) and end == pytest.approx(place, abs=width / 4)
+    found, _, _, names = stepped([2.0, 0.0], 0, [1, 1])
+    assert (found, names) == (1, [1])
+    for shift, ended, noted in ((0.5, 1, [1]), (2.0, 0, []), (-2.0, 1, [1])):
+        found, _, _, names = stepped([0.0, shift], 1, [1])
+        assert (found, names) == (ended, noted)
+    for shift, noted in ((0.5, [1]), (2.0, []), (-2.0, [1])):  # events are told before the surface of their moment
+        found, end, times, names = stepped([0.0, shift], 1, [0])
+        assert (found, names) == (0, noted) and (shift < 0 or times == [end] * len(noted))
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_what_is_far_stays_on_its_side_by_twice_what_its_readings_span(side: float) -> None:
+    """And by 64 widths; of all that is watched, one that is nearer is enough, or one that has no side."""
+    problem = line([lambda s: s] * 3, 1, [0, 0], [0, 0])
+    state, step, _ = unit_step(problem)
+    state.side[:], state.width[:] = side, 0.0
+    V = step.V.reshape(-1, 3)
+    for place in range(3):
+        for k in range(len(V)):
+            V[:] = 9.0 * side
+            assert crossings.far_away(problem, state, step)
+            for near, far in ((2.01, True), (1.99, False), (-9.0, False)):
+                V[:, place], V[k, place] = side * (near + 1.0), side * near
+                assert crossings.far_away(problem, state, step) is far
+            V[:, place] = 1.0 * side
+            for width, far in ((0.99 / 64, True), (1.01 / 64, False)):
+                state.width[place] = width
+                assert crossings.far_away(problem, state, step) is far
+            state.width[:], state.side[place] = 0.0, 0.0
+            assert not crossings.far_away(problem, state, step)
+            state.side[place] = side

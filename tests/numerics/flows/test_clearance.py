@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -119,3 +120,52 @@ def test_the_least_distance_is_found_soon_after_the_start_and_before_the_end(bef
     run = integrate(dip(), [0.0, 6 + 1e-5, 0.5], (0.0, 2 + before))
     (near,) = clearances(run)
     assert near.time == pytest.approx(2, abs=1e-5) and near.distance == pytest.approx(1e-5, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_fastest_side_of_random_fields_is_that_of_all_corners(seed: int) -> None:
+    """Two surfaces slide, with gates that act by themselves or in a product; the rate of z is that of a corner."""
+    rng = np.random.default_rng(seed)
+    c = rng.integers(-6, 7, 4)
+    field = int(c[0]) + int(c[1]) * gate(X) + int(c[2]) * gate(Y) + (seed % 2) * int(c[3]) * gate(X) * gate(Y)
+    corners = (
+        [float(field.subs({X: a, Y: b})) for a in (-1, 1) for b in (-1, 1)] if field.free_symbols else [float(c[0])]
+    )
+    speed = max(map(abs, corners))
+    mean = np.mean(corners)
+    system = System.from_equations({X: -sp.sign(X), Y: -sp.sign(Y), Z: field, W: gate(Z)})
+    start = 50.0 * (1 if seed < 4 else -1)
+    found = clearances(integrate(system, [0, 0, start, 0], (0, 2)))
+    nearest = min(abs(start), abs(start + 2 * mean))
+    if speed == 0:
+        assert found == ()
+        return
+    for near in found:
+        assert near.rate == pytest.approx(nearest / speed) and near.distance == pytest.approx(nearest)
+    assert len(found) == 2
+
+
+def test_a_clearance_tells_its_numbers_by_name() -> None:
+    (near,) = clearances(integrate(dip(), [0.0, 6.5, 0.5], (0.0, 1.0)))
+    assert list(near.as_json()) == ["name", "time", "value", "distance", "relative", "rate"]
+    assert near.as_json()["time"] == 1.0 and near.name == near.as_json()["name"]
+    assert near.warning(near.rate) and not near.warning(np.nextafter(near.rate, 0))
+    x = np.array([0.0, 6.5 + 3 * (0.5 - 2), 0.5 + 1.0])
+    assert near.relative == pytest.approx(x[1] / np.linalg.norm(x)) and near.distance == pytest.approx(x[1])
+
+
+def test_of_several_surfaces_that_with_the_smallest_rate_is_told_for_each_slide() -> None:
+    """Along x = 0 surfaces y, z and w stand still at 3, 2 and 5; the sides move them at 1, 1/2 and 4."""
+    still = System.from_equations(
+        {
+            X: -sp.sign(X),
+            Y: sp.sign(X),
+            Z: sp.sign(X) / 2,
+            W: 4 * sp.sign(X),
+            sp.Symbol("v"): gate(Y) + gate(Z) + gate(W),
+        }
+    )
+    run = integrate(still, [0.0, 3.0, 2.0, 5.0, 0.0], (0.0, 1.0))
+    (near,) = clearances(run)
+    assert (near.name, near.value, near.rate) == ("w", pytest.approx(5.0), pytest.approx(5 / 4))
+    assert near.relative == pytest.approx(5 / np.sqrt(9 + 4 + 25 + (3 * near.time) ** 2))

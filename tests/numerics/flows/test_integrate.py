@@ -11,7 +11,22 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from numerics.flows.integrate import METHODS, Stage, default_atol, integrate, integrate_stages
+from numerics.flows.integrate import (
+    METHODS,
+    Stage,
+    _kernel,
+    check_atol,
+    check_events,
+    check_rtol,
+    default_atol,
+    integrate,
+    integrate_stages,
+    method_name,
+    real_number,
+    start_state,
+    time_span,
+    whole_number,
+)
 from numerics.flows.trajectory import StopWhen, Trajectory
 from numerics.maps.iterate import iterate
 from odesys import Data, Words, enclose, gradient_descent, logistic, maps, sensitivities
@@ -20,6 +35,7 @@ from odesys.derive.training import gradient_flow
 from odesys.errors import EquationError, IntegrationError, OdesysError, ParameterError
 from odesys.expr.graph import sym
 from odesys.expr.system import System
+from odesys.jit import llvm
 from odesys.jit.codegen import Compiled
 from odesys.model.attention import Head
 from odesys.model.dictionary import Dictionary
@@ -597,3 +613,116 @@ def test_counts_may_be_written_as_floats_and_ends_may_be_far() -> None:
     decay, line = System.from_equations({"x": -sym("x")}), System.from_equations({"x": 1 + 0 * sym("x")})
     assert integrate(decay, [1.0], (0, 1), max_steps=1e5).end_time == 1  # type: ignore[arg-type]
     assert integrate(line, [0.0], (0.0, 1e200)).final["x"] == pytest.approx(1e200)  # it ended at 1e100
+
+
+def test_numbers_at_the_edge_of_what_is_allowed() -> None:
+    eps = np.finfo(float).eps
+    assert check_rtol(100 * eps) == 100 * eps and check_rtol(0.999) == 0.999
+    for rtol in (99 * eps, 1.0, 1.5, -1e-9):
+        with pytest.raises(ParameterError, match=r"^rtol = .* must lie between 2\.2e-14 and 1$"):
+            check_rtol(rtol)
+    assert whole_number(0, "n") == 0 and whole_number(3.0, "n") == 3 and whole_number(10**30, "n") == 2**62
+    assert whole_number(1e30, "n") == 2**62 and isinstance(whole_number(3.0, "n"), int)
+    for wrong in (-1, 0.5, math.nan, math.inf):
+        with pytest.raises(ParameterError, match=r"^n = .* must be a whole number that is not negative$"):
+            whole_number(wrong, "n")
+    for text in ("1", b"1", None, [1], 10**400):
+        with pytest.raises(ParameterError, match=r"^n = .* is not a number$"):
+            real_number(text, "n")
+    assert real_number(np.float32(0.5), "n") == 0.5 and real_number(Fraction(1, 4), "n") == 0.25
+    assert check_atol(0, 3).tolist() == 0.0 and check_atol([1, 2, 0], 3).tolist() == [1, 2, 0]
+    for atol in ([1, 2], -1e-300, math.nan, math.inf, [[1, 2, 3]], [1, 2, -1], "x"):
+        with pytest.raises(ParameterError, match=r"^atol = .* must be a number, or one per state"):
+            check_atol(atol, 3)
+    assert time_span([1, 2]) == (1.0, 2.0)
+    for span in ((1,), (1, 2, 3), 5, "12", ("a", 1)):
+        with pytest.raises(ParameterError, match="is not a pair of numbers"):
+            time_span(span)
+    assert method_name("dop853") == "DOP853" and method_name("AUTO") == "auto" and method_name("x") == "x"
+    assert method_name(None) is None
+
+
+def test_the_options_of_a_run_are_checked_to_their_ends() -> None:
+    line = flow(1 + 0 * x)
+    ends = integrate(line, [0], (0, 2), t_eval=[0, 2])
+    assert ends.times.tolist() == [0, 2] and ends.states[:, 0] == pytest.approx([0, 2])
+    none = integrate(line, [0], (0, 2), t_eval=[])
+    assert none.times.size == 0 and none.states.shape == (0, 1) and none.end_state == pytest.approx([2])
+    for wrong in ([-1e-9, 1], [1, 2 + 1e-9], [1, 1], [[0, 1]], 1.0):
+        with pytest.raises(ParameterError, match=r"^t_eval must increase and lie in the time span \(0, 2\)$"):
+            integrate(line, [0], (0, 2), t_eval=wrong)
+    with pytest.raises(ParameterError, match=r"^t_eval = 'a' is not a list of times$"):
+        integrate(line, [0], (0, 2), t_eval="a")
+    for longest in (0, -1, math.nan):
+        with pytest.raises(ParameterError, match=r"^max_step = .* must be positive$"):
+            integrate(line, [0], (0, 2), max_step=longest)
+    short = integrate(line, [0], (0, 2), max_step=0.25)
+    assert np.diff(short.times).max() == pytest.approx(0.25) and short.end_state == pytest.approx([2])
+    far = integrate(line, [0], (0, math.inf), events=[StopWhen("e", "x", level=5)])
+    assert far.stop == "event:e" and far.end_time == pytest.approx(5)
+    for start in (1e100, 2e100):
+        with pytest.raises(ParameterError, match=r"a run that starts at t = .* needs an end"):
+            integrate(line, [0], (start, math.inf), events=[StopWhen("e", "x", level=5)])
+    with pytest.raises(ParameterError, match=r"^two events have the same name: a, a, b$"):
+        integrate(line, [0], (0, 1), events=[StopWhen(n, "x") for n in ("b", "a", "a")])
+    with pytest.raises(ParameterError, match="events are a list of StopWhen, not 5"):
+        integrate(line, [0], (0, 1), events=5)  # type: ignore[arg-type]
+    assert check_events(iter([StopWhen("a", "x")])) == (StopWhen("a", "x"),)
+    with pytest.raises(EquationError, match=r"the start has the shape .*; it must be"):
+        start_state(line, [[1.0]])
+    assert start_state(line, {"x": 3}).tolist() == [3.0]
+
+
+def test_how_a_run_is_made_is_chosen_or_refused() -> None:
+    decay = System.from_strings({"x": "-x"})
+    python = StopWhen("half", lambda t, s: s[0] - 0.5)
+    for backend in ("auto", "reference"):
+        run = integrate(decay, [1.0], (0, 2), events=[python], backend=backend)
+        assert run.end_time == pytest.approx(math.log(2), abs=1e-8)
+    with pytest.raises(ParameterError):  # which only Python can evaluate
+        integrate(decay, [1.0], (0, 2), events=[python], backend="compiled")
+    with pytest.raises(
+        ParameterError, match="compiled runs are by DOP853, Taylor and Rodas5P, not Radau; use backend="
+    ):
+        integrate(decay, [1.0], (0, 2), method="Radau", backend="compiled")
+    assert integrate(decay, [1.0], (0, 2), method="Radau").end_state == pytest.approx([math.exp(-2)], rel=1e-6)
+    compiled = decay.compile({})
+    assert (
+        _kernel(decay, (), "RK45", compiled, "auto") is None and _kernel(decay, (), "auto", compiled, "scalar") is None
+    )
+    if llvm.available():
+        kernel = _kernel(decay, (), "auto", compiled, "auto")
+        assert kernel is not None and kernel is _kernel(decay, (), "DOP853", compiled, "compiled")
+        assert _kernel(decay, (python,), "auto", compiled, "auto") is None
+        assert integrate(decay, [1.0], (0, 2), max_step=0.1).cost.steps >= 20
+
+
+def test_stages_begin_where_the_one_before_ended_and_at_the_time_given() -> None:
+    grow = flow(1, 0)
+    run = integrate_stages([Stage("a", grow, duration=1.5), Stage("b", grow, t_end=6)], [0, 0], t_start=2.0)
+    assert run.start_time == 2.0 and run.times_of("stage") == pytest.approx([3.5, 6.0])
+    assert run.end_state == pytest.approx([4.0, 0.0])
+    doubled = Stage("b", grow, duration=1, state_map=lambda state: 2 * state)
+    assert integrate_stages([Stage("a", grow, duration=1), doubled], [1, 0]).end_state == pytest.approx([5, 0])
+    for wrong in (Stage("b", grow, t_end=3.5), Stage("b", grow, duration=0), Stage("b", grow, duration=-1)):
+        with pytest.raises(ParameterError, match=r"the stage b must end after it starts, and it starts at t = 3\.5"):
+            integrate_stages([Stage("a", grow, duration=1.5), wrong], [0, 0], t_start=2.0)
+    seen: list[str] = []
+    integrate_stages([Stage("a", grow, duration=1), doubled], [1, 0], progress=lambda label, done: seen.append(label))
+    assert list(dict.fromkeys(seen)) == ["a", "b"]
+
+
+def test_an_event_that_is_like_no_other_is_compiled_each_time() -> None:
+    """A SymPy function of an unhashable kind of event is not remembered, and runs all the same."""
+
+    class Odd(StopWhen):
+        __hash__ = None  # type: ignore[assignment]
+
+    run = integrate(System.from_strings({"x": "-x"}), [1.0], (0, 2), events=[Odd("half", "x", level=0.5)])
+    assert run.stop == "event:half" and run.end_time == pytest.approx(math.log(2), abs=1e-8)
+
+
+def test_a_state_at_rest_is_told_with_where_it_is() -> None:
+    with pytest.raises(IntegrationError, match="has come to rest and no event has stopped the run") as caught:
+        integrate(flow(0), [7], (0, math.inf), events=[StopWhen("never", "x", level=9)])
+    assert caught.value.state.tolist() == [7.0] and caught.value.time > 1e99

@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 
 from numerics.flows.modes import (
+    MODES_LIMIT,
     Mode,
     Solution,
     _all_modes,
@@ -288,6 +289,25 @@ def test_gates_that_are_multiplied_are_found_by_newton_s_method() -> None:
     assert np.isnan(lost.g).all() and lost.slides.all()
 
 
+def test_two_solutions_that_meet_are_one_to_which_newton_s_method_comes_slowly() -> None:
+    """g0 + g1 = 0.6 and g0 g1 = 0.09 at once: each step halves what is missing."""
+    table: Any = Product([[1, 1], [0, 0]], [-0.6, -0.09], [0.0, 1.0])
+    for start in ([0.5, 0.1], [0.2, 0.4]):
+        found = sliding_gates(table, np.array(start), np.ones(2, dtype=bool))
+        assert found.g == pytest.approx([0.3, 0.3], abs=1e-7)
+
+
+def test_more_gates_than_are_tried_all_are_found_by_exchange_and_by_a_layer() -> None:
+    """Seven of them, which all slide, so that no pattern is a mode."""
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        table, rest = relays(rng, MODES_LIMIT + 1), rng.uniform(0.1, 0.9, MODES_LIMIT + 1)
+        table.c = -table.m @ rest
+        found = [*modes(table, np.zeros(MODES_LIMIT + 1), np.zeros(MODES_LIMIT + 1, dtype=bool))]
+        assert len(found) == 2
+        assert all(mode.slides.all() and mode.g == pytest.approx(rest, abs=1e-9) for mode in found)
+
+
 def test_labels_of_modes_and_gates_that_are_let_go() -> None:
     mode = Mode(np.array([0.0, 1.0, 0.3, 0.8]), np.array([2, 3]), affine=False, loose="y")
     assert mode.key == (0, 1, 2, 2)
@@ -324,6 +344,8 @@ def test_the_rank_of_rows_does_not_depend_on_their_units() -> None:
     assert (
         _rank(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-11]])) == 1 and _rank(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-7]])) == 2
     )
+    for gap, rank in ((1.4e-10, 1), (1e-8, 2)):  # of a hundred rows, whose largest singular value is about 14
+        assert _rank(np.column_stack([np.ones(100), 1 + gap * (-1.0) ** np.arange(100)])) == rank
 
 
 def test_a_layer_without_rates_stays_and_others_stop_at_the_ends() -> None:

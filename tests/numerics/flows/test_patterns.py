@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -70,3 +72,63 @@ def test_no_gate_and_one_gate_enter_affinely(count: int) -> None:
     """A field is the mean of its two corners along one gate, whatever product the gate is in."""
     made = PatternTable(Switching(PRODUCT.compile()), 0.7, np.zeros(3), np.array([0.0, 1.0]), np.arange(count))
     assert made.affine
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_three_gates_of_a_random_field_are_interpolated(affine: bool) -> None:
+    """Against the sum over all corners, each with the product of its gates; surfaces may be some in any order."""
+    rng = np.random.default_rng(int(affine))
+    c = rng.integers(-5, 6, (3, 8))
+    g = [GATE(s) for s in (X, Y, Z)]
+    terms = [1, *g] if affine else [1, *g, g[0] * g[1], g[0] * g[2], g[1] * g[2], g[0] * g[1] * g[2]]
+    system = System.from_equations(
+        {
+            s: sum(int(a) * term for a, term in zip(row, terms, strict=False))
+            for s, row in zip((X, Y, Z), c, strict=True)
+        }
+    )
+    order = [list(map(str, Switching(system.compile()).names)).index(name) for name in ("y", "z", "x")]
+    for given in (None, affine):
+        made = PatternTable(Switching(system.compile()), 0.7, np.zeros(3), np.zeros(3), np.array(order), given)
+        assert made.affine == affine
+        at = rng.random(3)
+        weight = {
+            p: np.prod([v if s else 1 - v for v, s in zip(at, p, strict=True)]) for p in product((0, 1), repeat=3)
+        }
+        field = sum(w * made.corner(p) for p, w in weight.items())
+        rates = sum(w * made.corner_rates(p)[0] for p, w in weight.items())
+        np.testing.assert_allclose(made.velocity(at), field, atol=1e-12)
+        np.testing.assert_allclose(made.rates(at), rates, atol=1e-12)
+        np.testing.assert_allclose(made.rates(at), field[[1, 2, 0]], atol=1e-12)  # the surfaces are the states
+        if affine:
+            weight = {p: at[p.index(1)] if 1 in p else 1 - at.sum() for p in weight if sum(p) < 2}
+        noise = sum(abs(w) * made.corner_rates(p)[1] for p, w in weight.items())
+        np.testing.assert_allclose(made.noise(at), noise, rtol=1e-6)
+        assert noise.min() > 0 and noise.max() < 1e-9
+        for j in range(3):
+            ends = [made.velocity(np.where(np.arange(3) == j, end, at)) for end in (1.0, 0.0)]
+            np.testing.assert_allclose(made.columns(at)[j], ends[0] - ends[1], atol=1e-12)
+            np.testing.assert_allclose(made.matrix(at)[:, j], (ends[0] - ends[1])[[1, 2, 0]], atol=1e-12)
+
+
+def test_one_corner_that_is_off_is_found_and_what_is_given_is_believed() -> None:
+    """The product of all gates is there only where all are open, which is always tried."""
+    states = sp.symbols("x0:4", real=True)
+    last = sp.prod([GATE(s) for s in states])
+    for size in (1e-12, 1e-6):
+        system = System.from_equations({s: 1 - GATE(s) + sp.Float(size) * last for s in states})
+        switching = Switching(system.compile())
+        made = PatternTable(switching, 0.0, np.zeros(4), np.zeros(4), np.arange(4))
+        assert made.affine == (size < 1e-9) == made.is_affine()
+        assert PatternTable(switching, 0.0, np.zeros(4), np.zeros(4), np.arange(4), True).affine
+
+
+def test_other_gates_stay_as_they_are() -> None:
+    switching = Switching(PRODUCT.compile())
+    y = list(switching.names).index("y")
+    for held in (0.0, 1.0):
+        gates = np.where(np.arange(2) == y, 0.0, held)
+        made = PatternTable(switching, 0.7, np.zeros(3), gates, np.array([y]))
+        assert made.corner((1,)).tolist() == [1 - 2 * held, 1 - held / 3, held]
+        assert made.corner((0,)).tolist() == [1, -held / 3, 0] and sorted(made.gates) == [0.0, held]
+        assert made.corner_rates((1,))[0] == pytest.approx([1 - held / 3])

@@ -268,7 +268,7 @@ def test_dips_are_looked_for_where_the_parabola_of_three_readings_comes_down(see
         lows = watch._lowest(no_state, no_state, times, values)
         wanted = []
         for row in range(5):
-            early, here, late = times[row : row + 3]
+            early, late = times[row], times[row + 2]
             for i in range(5):
                 here_side = np.sign(values[row + 1, i])
                 lowest = here_side * side[i] * least[i] if here_side * side[i] * curve[i] > 0 else np.inf
@@ -437,6 +437,17 @@ def test_a_surface_that_came_back_is_on_its_side_from_a_time_on_at_which_it_was(
     watch = watching([lambda t: start - t], 1)
     watch.own[:] = 1.0
     assert watch._wake(at, np.zeros(1), at(right), start, start, right) == 0  # it is not on that side anywhere
+
+
+def test_a_surface_that_was_on_its_side_by_rounding_only_is_denied() -> None:
+    """It is at most 1/16 above zero, and at the end of the part 1/2 below."""
+    watch = watching([lambda t: t * (0.5 - t)], 1)
+    watch.own[:] = 1.0
+    at = lambda t: watch.read(t, None)  # type: ignore[arg-type]  # noqa: E731
+    for width, denied in ((0.01, False), (0.07, True)):
+        watch.width[:] = width
+        found = watch._wake(at, np.zeros(1), np.array([-2.0]), 0.0, 0.0, 1.0)
+        assert (isinstance(found, int) and found == 0) == denied
 
 
 def outcome(time: float, kind: str = "switch") -> StepOutcome:

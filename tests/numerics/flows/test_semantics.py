@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from numerics.flows import semantics
 from numerics.flows.integrate import integrate
 from numerics.flows.run import Run
 from numerics.flows.trajectory import StopWhen, Trajectory
@@ -277,3 +278,22 @@ def test_a_touch_of_time_alone_happens_from_time_zero_on(method: str) -> None:
         touch = StopWhen("touch", f"(t - {place!r})**2", terminal=False)
         run = integrate(System.from_strings("x' = y; y' = -x"), [0.0, 1.0], (0.0, 3.0), events=[touch], **options)
         assert [(e.name, e.detail["direction"]) for e in run.events] == [("touch", 0)]
+
+
+def test_probe_weights_give_every_polynomial_through_the_readings() -> None:
+    """Readings are at the ends of the parts and one beyond each end of the step, in units of a part."""
+    weights = semantics.probe_weights()
+    places = np.arange(-1, semantics.STEP_PARTS + 2)
+    assert weights.shape == (len(semantics.PROBES), semantics.STEP_PARTS + 3)
+    rng = np.random.default_rng(0)
+    for degree in range(places.size):
+        polynomial = np.polynomial.Polynomial(rng.normal(size=degree + 1))
+        wanted = polynomial(semantics.STEP_PARTS * np.array(semantics.PROBES))
+        np.testing.assert_allclose(weights @ polynomial(places), wanted, atol=1e-10)
+    assert (np.diff([0.0, *semantics.PROBES, 1.0]) > 0.05).all()
+
+
+def test_roundings_are_a_few_last_digits() -> None:
+    """A width covers what a sum of some terms may lose, and a moment is longer than time is rounded by."""
+    eps = np.finfo(float).eps
+    assert eps < semantics.STATE_ROUNDING < semantics.TIME_ROUNDING < semantics.ONE_MOMENT < 1000 * eps

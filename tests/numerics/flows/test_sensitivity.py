@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.flows.sensitivity import sensitivities, time_scales
+from numerics.flows.sensitivity import LARGEST, sensitivities, time_scales
 from odesys import System, integrate
 from odesys.errors import EquationError, ParameterError
 
@@ -47,3 +47,49 @@ def test_many_states_are_refused() -> None:
     names = [f"x{k}" for k in range(30)]
     with pytest.raises(ParameterError, match="more than 600"):
         sensitivities(System.from_strings({n: f"-{n}" for n in names}), np.ones(30), 1.0, to=[f"{n}(0)" for n in names])
+
+
+def test_sensitivities_of_a_linear_flow_in_closed_form() -> None:
+    """x = (x0 + b (e^(a t) - 1)/a) ... of x' = a x + b, by everything it depends on, in the order asked for."""
+    linear = System.from_strings({"x": "a*x + b", "y": "x"})
+    a, b, x0, y0, t = -0.7, 0.4, 1.5, 0.25, 2.0
+    grown = np.exp(a * t)
+    found = sensitivities(linear, {"x": x0, "y": y0}, t, {"a": a, "b": b}, ["y(0)", "b", "x(0)", "a"], rtol=1e-11)
+    by_b = (grown - 1) / a
+    by_a = x0 * t * grown + b * (t * grown / a - (grown - 1) / a**2)
+    assert found.names == ("x", "y") and found.to == ("y(0)", "b", "x(0)", "a")
+    assert found.at_end[0] == pytest.approx([0, by_b, grown, by_a], abs=1e-8)
+    assert found.at_end[1, :3] == pytest.approx([1, (by_b - t) / a, by_b], abs=1e-8)
+    assert found.run.end_time == t and found.run.end_state[0] == pytest.approx(x0 * grown + b * by_b)
+    given = {"a": a, "b": b, "x": x0, "y": y0}
+    exact = found.at_end * np.array([y0, b, x0, a]) / found.run.end_state[:2, None]
+    assert found.relative(given) == pytest.approx(exact)
+    every = sensitivities(linear, [x0, y0], t, {"a": a, "b": b})
+    assert every.to == linear.parameters and every.at_end.shape == (2, 2)
+
+
+def test_as_many_derivatives_as_are_allowed() -> None:
+    names = [f"x{k}" for k in range(25)]
+    system = System.from_strings({n: f"-{n}" for n in names})
+    allowed = [f"{n}(0)" for n in names[:24]]
+    assert len(allowed) * 25 == LARGEST
+    found = sensitivities(system, np.ones(25), 0.5, to=allowed)
+    assert found.at_end == pytest.approx(np.exp(-0.5) * np.eye(25)[:, :24], abs=1e-8)
+    with pytest.raises(ParameterError, match="25 states and 25 names are more than 600 derivatives"):
+        sensitivities(system, np.ones(25), 0.5, to=[f"{n}(0)" for n in names])
+
+
+def test_time_scales_are_those_of_the_fastest_and_slowest_time() -> None:
+    """x' = -(1 + t) x moves in 1/(1 + t); rates a trillion times smaller than the fastest are zero."""
+    run = integrate(System.from_strings({"x": "-(1 + t)*x"}), [1.0], (0.0, 4.0))
+    scales = time_scales(run)
+    assert (scales.shortest, scales.longest, scales.at) == (pytest.approx(0.2), pytest.approx(1.0), 4.0)
+    assert scales.ratio == pytest.approx(5.0)
+    two = time_scales(run, points=2)
+    assert (two.shortest, two.longest) == (pytest.approx(0.2), pytest.approx(1.0))
+    swing = integrate(System.from_strings({"x": "3*y", "y": "-3*x"}), [1.0, 0.0], (0.0, 1.0))
+    assert time_scales(swing).shortest == pytest.approx(1 / 3)
+    slow = integrate(System.from_strings({"x": "-1000*x", "y": "-y*1e-10"}), [1.0, 1.0], (0.0, 0.01))
+    assert time_scales(slow).longest == pytest.approx(1e-3)
+    faint = integrate(System.from_strings({"x": "-x*1e-11", "y": "-y*1e-13"}), [1.0, 1.0], (0.0, 1.0))
+    assert time_scales(faint).longest == time_scales(faint).shortest == pytest.approx(1e11)

@@ -14,8 +14,9 @@ from scipy.optimize import brentq
 from derivations.two_mixture import dynamics
 from derivations.two_mixture.compare import start_network
 from numerics.flows.integrate import METHODS, Stage, integrate, integrate_stages
-from numerics.flows.modes import Solution
-from numerics.flows.sliding import OPEN_MARGIN, Slide
+from numerics.flows.modes import Mode, Solution
+from numerics.flows.sliding import DRIFT, OPEN_MARGIN, Slide
+from numerics.flows.surfaces import Surfaces
 from numerics.flows.trajectory import StopWhen, Trajectory
 from odesys.analysis.lax import invariant_drift
 from odesys.derive.training import gradient_flow
@@ -537,3 +538,51 @@ def test_newtons_method_begins_with_gates_that_can_be() -> None:
     slide = object.__new__(Slide)
     slide.keep_guess(np.array([-0.5, 0.0, 0.3, 1.0, 1.5]))
     assert slide._guess.tolist() == [0, 0, 0.3, 1, 1]
+
+
+def along_a_circle() -> tuple[Slide, np.ndarray]:
+    """On x^2 + y^2 = 1 gates act on y alone, z runs; and a state 1e-4 off it."""
+    system = flow(1, -3 * sign(x**2 + y**2 - 1), 2)
+    made = Surfaces(system.compile({}), {}, {"rtol": 1e-9, "atol": 1e-12})
+    return Slide(made, Mode(np.array([0.5]), np.array([0]))), np.array([0.6, 0.8 + 1e-4, 5.0])
+
+
+def test_a_state_off_its_surface_is_put_back_along_what_the_gates_move() -> None:
+    slide, off = along_a_circle()
+    back = slide.corrected(0.0, off)
+    assert back[[0, 2]].tolist() == [0.6, 5.0] and back[1] == pytest.approx(0.8, abs=1e-15)
+    first = slide.drift(0.0, off)
+    assert first[[0, 2]].tolist() == [0.0, 0.0]  # as Newton's method has it
+    assert first[1] == pytest.approx(-(off[0] ** 2 + off[1] ** 2 - 1) / (2 * off[1]), rel=1e-9)
+    assert slide.corrected(0.0, back) == pytest.approx(back, abs=1e-15) and off[1] == 0.8 + 1e-4
+    on = slide.velocity(0.0, back)
+    assert on == pytest.approx([1.0, -0.75, 2.0]) and back[:2] @ on[:2] == pytest.approx(0.0, abs=1e-12)
+    g = slide.gates(0.0, back)
+    assert 3 * (1 - 2 * g[0]) in (pytest.approx(-0.75), pytest.approx(0.75))
+
+
+def test_a_drift_is_measured_in_tolerances_of_a_step() -> None:
+    """By the root of the mean square over the three states, of which one is off."""
+    slide, off = along_a_circle()
+    size = abs(slide.drift(0.0, off)[1])
+    for atol, rtol in ((1e-4, 0.0), (0.0, 1e-3), (2e-5, 1e-4)):
+        ratio = size / (atol + rtol * off[1]) / np.sqrt(3)
+        for room, drifted in ((0.99 * ratio, True), (1.01 * ratio, False)):
+            assert slide.has_drifted(0.0, off, {"atol": atol, "rtol": rtol}, room) is drifted
+    on = slide.corrected(0.0, off)
+    assert not slide.has_drifted(0.0, on, {"atol": 1e-9, "rtol": 0.0})
+    with np.errstate(over="ignore"):
+        assert slide.has_drifted(0.0, off, {"atol": 0.0, "rtol": 0.0}, 1e9)  # there any drift is too much
+    assert slide.has_drifted(0.0, off, {"atol": 0.11 * size, "rtol": 0.0}) and DRIFT < 1
+    assert not slide.has_drifted(0.0, off, {"atol": 10 * size, "rtol": 0.0})
+
+
+def test_gates_of_a_point_are_found_once() -> None:
+    slide, off = along_a_circle()
+    first = slide.table(0.0, off)
+    again = slide.table(0.0, off.copy())
+    assert again[0] is first[0] and again[1] is first[1]
+    for t_, x_ in ((1.0, off), (0.0, off + 1e-9)):
+        other = slide.table(t_, x_)
+        assert other[0] is not first[0] and (other[0].t, other[0].x.tolist()) == (t_, x_.tolist())
+        assert slide.table(t_, x_)[0] is other[0]

@@ -44,3 +44,41 @@ def test_a_cycle_is_one_on_any_scale(size: float) -> None:
         x = size * np.array([[0.0], [1.0], [missed]])
         assert alternation_table(x, tolerance=2e-3).tolist() == [[cycles]]
     assert not alternation_table(np.zeros((5, 2))).any()
+
+
+def test_stretches_are_those_that_a_plain_count_finds() -> None:
+    """Random tables against a walk along each column; a stretch may begin and end at the ends of the table."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        table = rng.random((int(rng.integers(1, 14)), 3)) < 0.7
+        least = int(rng.integers(1, 6))
+        wanted = []
+        for j in range(3):
+            start = None
+            for t, cycling in enumerate([*table[:, j], False]):
+                if cycling and start is None:
+                    start = t
+                elif not cycling and start is not None:
+                    if t - start >= least:
+                        wanted.append(Alternation(j, start, t - start))
+                    start = None
+        assert find_alternations(table, least) == wanted
+    four = np.ones((4, 1), dtype=bool)
+    assert find_alternations(four) == [Alternation(0, 0, 4)] and find_alternations(four[1:]) == []
+
+
+def test_each_step_is_held_against_the_next_but_one() -> None:
+    x = np.array([[0.0, 0.0], [2.0, 1.0], [0.0, 0.5], [2.0, 1.0], [2.0, 0.5]])
+    assert alternation_table(x).tolist() == [[True, False], [True, True], [False, True]]
+    exact = np.array([[0.0], [1.0], [0.5]])  # just as far as half a step
+    assert alternation_table(exact, tolerance=0.5).tolist() == [[True]]
+    assert alternation_table(exact, tolerance=0.499).tolist() == [[False]]
+    assert alternation_table(-x).tolist() == alternation_table(x).tolist()
+    for base in (-1.0, 100.0):  # wherever it is
+        assert alternation_table(x + base).tolist() == alternation_table(x).tolist()
+        assert alternation_table(exact + base, tolerance=0.4).tolist() == [[False]]
+    assert alternation_table(x[:3]).shape == (1, 2)
+    with pytest.raises(ParameterError, match=r"this has the shape \(2, 2\)"):
+        alternation_table(x[:2])
+    with pytest.raises(ParameterError, match=r"this has the shape \(1, 3, 2\)"):
+        alternation_table(x[None, :3])

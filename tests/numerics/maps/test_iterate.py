@@ -144,3 +144,69 @@ def test_the_seconds_of_a_run_are_those_that_passed() -> None:
     began = time.perf_counter()
     cost = iterate(HALVING, [1], 500).cost
     assert 0 < cost.seconds <= time.perf_counter() - began
+
+
+def test_passages_are_what_a_plain_walk_along_signs_finds() -> None:
+    """Values on either side of a level and upon it: a passage needs a side that was left and is lost."""
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        values = rng.integers(-1, 2, 9).astype(float)
+        start = float(rng.integers(-1, 2))
+        for way in (-1, 0, 1):
+            side, wanted = np.sign(start), []
+            for step, value in enumerate(values, 1):
+                if side != 0 and side * value <= 0:
+                    if way in (0, -side):
+                        wanted.append((step, -side))
+                    side = np.sign(value)
+                elif side == 0:
+                    side = np.sign(value)
+            path = np.append(start, values) + 2
+            read = lambda step, state, path=path: path[int(step)]  # noqa: E731
+            run = iterate(HALVING, [1], 9, stop=StopWhen("level", read, way, terminal=False, level=2.0))
+            assert [(e.time, e.detail["direction"]) for e in run.events] == wanted and run.stop == "end"
+            assert all(e.detail["terminal"] is False and (e.name, e.kind) == ("level", "user") for e in run.events)
+            first = iterate(HALVING, [1], 9, stop=StopWhen("level", read, way, level=2.0))
+            assert first.end_time == (wanted[0][0] if wanted else 9) and len(first.events) == min(len(wanted), 1)
+            assert first.stop == ("event:level" if wanted else "end") and first.times[-1] == first.end_time
+
+
+def test_a_stop_is_asked_after_each_step_with_its_number_and_state() -> None:
+    seen: list[tuple[int, float]] = []
+
+    def stop(number: int, state: np.ndarray) -> bool:
+        seen.append((number, float(state[0])))
+        return number == 3
+
+    run = iterate(HALVING, [8], 9, stop=stop, record_every=2)
+    assert seen == [(1, 4.0), (2, 2.0), (3, 1.0)] and run.stop == "event:stop"
+    assert run.times.tolist() == [0, 2, 3] and run.state("x").tolist() == [8, 2, 1] and run.events == ()
+    listed = iterate(HALVING, [8], 9, stop=lambda number, state: number == 3, record_every=[2, 7])
+    assert listed.times.tolist() == [2] and listed.end_time == 3 and listed.end_state == [1.0]
+
+
+def test_progress_is_told_every_so_many_steps_and_at_the_end() -> None:
+    seen: list[tuple[str, float]] = []
+    more = REPORT_EVERY + 500
+    iterate(HALVING, [1], more, record_every=[], progress=lambda *told: seen.append(told), label="half")
+    assert seen == [("half", REPORT_EVERY / more), ("half", 1.0)]
+
+
+@pytest.mark.parametrize("numbers", [[0, 3], [3], [0], [3, 3, 0]])
+def test_the_ends_of_a_run_may_be_recorded(numbers: list[int]) -> None:
+    run = iterate(HALVING, [1], 3, record_every=numbers)
+    assert run.times.tolist() == sorted(set(numbers))
+    for outside in (-1, 4):
+        with pytest.raises(ParameterError, match=f"^step {outside} can not be recorded: the steps are 0 to 3$"):
+            iterate(HALVING, [1], 3, record_every=[*numbers, outside])
+
+
+def test_a_step_that_overflows_is_told_with_the_state_before_it() -> None:
+    system = System.from_equations({x: x + 1, y: y**2}, kind="map")
+    with pytest.raises(IntegrationError, match=r"^step 2 makes y = inf; a smaller step size may help$") as caught:
+        iterate(system, [0, 1e90], 5)
+    assert caught.value.time == 1 and caught.value.state.tolist() == [1.0, pytest.approx(1e180)]
+    assert iterate(System.from_equations({x: x}, kind="map"), [1], 4, record_every=1).times.tolist() == [0, 1, 2, 3, 4]
+    for wrong in (-1, -5):
+        with pytest.raises(ParameterError, match=f"^the number of steps is {wrong}; it can not be negative$"):
+            iterate(HALVING, [1], wrong)

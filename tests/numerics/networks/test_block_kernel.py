@@ -359,6 +359,11 @@ def test_entries_of_entries_are_taken_once_and_factors_are_taken_along() -> None
         assert kinds(kernel) == (["multiple", "take"] if factor == [[1, 2, 3]] else ["take", "multiple"])
     turned = blocks.take(x, (np.array([[0, 1]] * 3), np.array([[0] * 2, [1] * 2, [2] * 2])))
     assert kinds(BlockKernel([turned], {})) == ["transpose"]
+    deep, at = blocks.leaf("d", (2, 3, 4)), np.arange(24).reshape(2, 3, 4).swapaxes(-1, -2)
+    kernel = BlockKernel([blocks.take(deep, np.unravel_index(at, (2, 3, 4)))], {})
+    table = np.arange(48.0).reshape(2, 2, 3, 4)
+    assert kinds(kernel) == ["transpose"]
+    np.testing.assert_array_equal(kernel({"d": table})[0], table.mT)
     shaped = blocks.take(x, (np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2])))
     assert kinds(BlockKernel([shaped], {})) == ["reshape"]
     for shape, made in (((3, 2), ["take"]), ((3, 3), ["scatter"])):  # a place for each entry, and more places

@@ -77,5 +77,5 @@ def test_names_of_classes_come_from_the_file_of_their_layout(tmp_path: Path) -> 
     with pytest.raises(ParameterError, match="has 0 bytes, which is no whole number of images of 3074 bytes"):
         load_cifar(tmp_path)
     (tmp_path / "train.bin").rename(tmp_path / "train")
-    with pytest.raises(ParameterError, match="has neither .* nor train.bin; these are the Python versions"):
+    with pytest.raises(ParameterError, match=r"has neither .* nor train.bin; these are the Python versions"):
         load_cifar(tmp_path)

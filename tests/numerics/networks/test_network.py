@@ -493,11 +493,11 @@ def test_networks_of_an_ensemble_run_as_alone() -> None:
     assert nets.gradients()["w"].shape == (3, 1, 2) and nets[0].gradients()["w"].shape == (1, 2)
     images = nets.images()["w"]
     assert images.shape == (3, 1, 2) and np.allclose(images[1], at_words(nets[1]))
-    with pytest.raises(IndexError, match="there is no network 3; this is 3 networks$"):
+    with pytest.raises(IndexError, match=r"there is no network 3; this is 3 networks$"):
         nets[3]
-    with pytest.raises(IndexError, match="there is no network -4; this is 3 networks$"):
+    with pytest.raises(IndexError, match=r"there is no network -4; this is 3 networks$"):
         nets[[0, -4]]
-    with pytest.raises(IndexError, match="there is no network 0; this is 1 network$"):
+    with pytest.raises(IndexError, match=r"there is no network 0; this is 1 network$"):
         nets[0][0]
 
 

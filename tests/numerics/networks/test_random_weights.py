@@ -121,6 +121,8 @@ def test_values_that_dependent_words_can_not_have_are_refused_on_either_side() -
     good = {"w": [1e-3, 2e3, 2e3 + 1e-3], "v": [1, 2, 3]}
     net = flow.network(values=good)
     assert np.allclose(net.images()["w"], [good["w"]]) and np.allclose(net.images()["v"].T, [good["v"]])
+    large = {"w": [1e9, -1e9 / 3, 2e9 / 3], "v": [1e9 / 3, -1e9 / 3, 0]}
+    assert np.allclose(flow.network(values=large).images()["v"].T, [large["v"]], atol=1e-5)
     for name in ("w", "v"):
         with pytest.raises(ModelError, match=f"the values of {name} differ between words"):
             flow.network(values={**good, name: [1, 2, 3.001]})

@@ -63,7 +63,7 @@ def test_a_picture_has_its_axes_labels_and_colours() -> None:
     assert theory_on_network(network(gradient_flow), 2.0, labels, ax=ax) is figure
     lines, dots = ax.lines[::2], ax.lines[1::2]
     assert [line.get_label() for line in lines] == list(labels)
-    assert [d.get_label() for d in dots][0] == "network" and len(ax.get_legend().get_texts()) == 12
+    assert dots[0].get_label() == "network" and len(ax.get_legend().get_texts()) == 12
     assert [line.get_color() for line in lines] == [f"C{k % 10}" for k in range(11)] == [d.get_color() for d in dots]
     assert ax.get_xlabel() == "t" and len(dots[0].get_xdata()) == 13
     assert (lines[0].get_xdata()[0], lines[0].get_xdata()[-1]) == (0.0, 2.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numerics.networks.block_kernel import VARYING
-from numerics.networks.weight_gradient import WeightGradient, _degree, _each, _mean_sandwich, _may_be_tiny, _sandwich
+from numerics.networks.weight_gradient import WeightGradient, _degree, _each, _may_be_tiny, _mean_sandwich, _sandwich
 from odesys import Data, Sample, Space, Units, Words, blocks, gradient_flow, graph, logistic, maps, squared
 from odesys.program.program import read_program
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
 import types
 from typing import Any
 
@@ -147,3 +148,158 @@ def test_batches_are_as_long_as_the_points_so_far_say(monkeypatch: pytest.Monkey
     assert (
         known and len(known) < len(told) and known == pytest.approx([0.001] * len(known)) and sum(cluster.sent) == 120
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "seconds", "threads", "size"),
+    [
+        (10**6, -1.0, 4, 1),
+        (10**6, float("nan"), 4, 1),
+        (10**6, 0.1, 4, 10),
+        (10**6, 0.1, 0, 10),
+        (17, 0.01, 4, 2),  # of 17 points and 16 batches one has two
+        (16, 0.01, 4, 1),
+        (5, 1e-9, 1, 2),
+        (4096, 1e-9, 1, 1024),
+        (8192, 1e-9, 1, 1024),
+        (0, 0.01, 4, 1),
+        (10**9, 1.0, 1000, 9),  # 1000 threads: a task every 9.2 seconds
+        (10**9, 0.01, 100, 100),
+    ],
+)
+def test_a_batch_is_as_long_as_the_scheduler_needs_and_as_short_as_all_can_end_together(
+    left: int, seconds: float, threads: int, size: int
+) -> None:
+    assert batch_size(left, seconds, threads) == size
+
+
+def test_points_of_a_batch_are_computed_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_dask, "run_point", lambda *given: given)
+    assert on_dask.run_points("p", "run", [{"x": 1}, {"x": 2}]) == [("p", "run", {"x": 1}), ("p", "run", {"x": 2})]
+
+
+class Waiting:
+    """A client whose workers come and go, one answer for each time it is asked."""
+
+    def __init__(self, *threads: dict[str, int]) -> None:
+        self.left = list(threads)
+
+    def nthreads(self) -> dict[str, int]:
+        return self.left.pop(0)
+
+
+def test_a_cluster_may_be_without_workers_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three times half of its patience in a row are too long; a worker in between begins the count again."""
+    asked: list[Any] = []
+
+    def never(futures: list[int], timeout: float, return_when: str) -> Any:
+        asked.append((futures, timeout, return_when))
+        raise TimeoutError
+
+    some, none = {"a": 1}, dict[str, int]()
+    with pytest.raises(OSError, match="it has no workers any more"):
+        on_dask._first_done(Waiting(none, none, none), never, [1])
+    assert asked == [([1], on_dask.DASK_PATIENCE / 2, "FIRST_COMPLETED")] * 3
+    with pytest.raises(OSError, match="it has no workers any more"):
+        on_dask._first_done(Waiting(none, none, some, none, none, none), never, [1])
+    assert len(asked) == 9
+    done = types.SimpleNamespace(done={1})
+    assert on_dask._first_done(Waiting(), lambda *given, **more: done, [1]) == {1}
+
+
+def test_a_cluster_that_is_lost_is_a_sentence_and_what_is_open_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled: list[int] = []
+
+    class Lost(Cluster):
+        def cancel(self, futures: list[Future]) -> None:
+            cancelled.append(len(futures))
+
+    fake = types.SimpleNamespace(Client=None, KilledWorker=Killed, wait=None)
+    monkeypatch.setitem(sys.modules, "distributed", fake)
+    cluster = Lost(deadly=-1)
+    monkeypatch.setattr(on_dask, "_dask_client", lambda connect, address: cluster)
+    plan = Plan("paper", "paper", "protocol", {}, ())
+    for error, said in ((OSError("gone"), "gone"), (TimeoutError(), "TimeoutError"), (OSError(), "OSError")):
+
+        def broken(*given: Any, error: Exception = error) -> Any:
+            raise error
+
+        monkeypatch.setattr(on_dask, "_first_done", broken)
+        with pytest.raises(OdesysError, match=f"^the Dask cluster at somewhere was lost: {said}$"):
+            list(on_dask.on_dask(plan, [(k, {"x": k}) for k in range(40)], "somewhere"))
+    assert cancelled == [16, 16, 16], "sixteen batches are under way at least"
+
+
+@pytest.mark.parametrize(("threads", "room"), [(1, 16), (4, 16), (5, 20), (10, 40)])
+def test_four_batches_are_under_way_for_each_thread(monkeypatch: pytest.MonkeyPatch, threads: int, room: int) -> None:
+    sizes: list[int] = []
+
+    class Many(Cluster):
+        def nthreads(self) -> dict[str, int]:
+            return {"a": threads - 1, "b": 1}
+
+    cluster = Many(deadly=-1)
+    monkeypatch.setitem(sys.modules, "distributed", types.SimpleNamespace(Client=None, KilledWorker=Killed, wait=None))
+    monkeypatch.setattr(on_dask, "_dask_client", lambda connect, address: cluster)
+    monkeypatch.setattr(on_dask, "_first_done", lambda client, wait, futures: sizes.append(len(futures)) or futures[:1])
+    plan = Plan("paper", "paper", "protocol", {}, ())
+    rows = list(on_dask.on_dask(plan, [(k, {"x": k}) for k in range(100)], "somewhere"))
+    assert sorted(number for number, _ in rows) == list(range(100)) and max(sizes) == room
+
+
+def test_a_client_without_workers_is_closed_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    class Client:
+        def __init__(self, address: str, timeout: str, set_as_default: bool) -> None:
+            seen.append((address, timeout, set_as_default))
+
+        def wait_for_workers(self, count: int, timeout: float) -> None:
+            seen.append((count, timeout))
+            if len(seen) > 3:
+                raise TimeoutError
+
+        def close(self, timeout: float) -> None:
+            seen.append("closed")
+
+    async def greet(address: str) -> None:
+        return None
+
+    monkeypatch.setattr(on_dask, "_knock", lambda address: None)
+    monkeypatch.setattr(on_dask, "_greet", greet)
+    assert isinstance(on_dask._dask_client(Client, "here"), Client)
+    assert seen == [("here", "8s", False), (1, on_dask.DASK_PATIENCE)]
+    with pytest.raises(
+        OdesysError, match="the Dask scheduler at here has no workers; start some with `dask worker here`"
+    ):
+        on_dask._dask_client(Client, "here")
+    assert seen[-1] == "closed"
+
+
+def test_one_who_hangs_up_at_once_is_no_scheduler() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer(word: bytes) -> None:
+            line, _ = server.accept()
+            line.sendall(word)
+            line.close()
+
+        for word, fine in ((b"x", True), (b"", False)):
+            thread = threading.Thread(target=answer, args=(word,))
+            thread.start()
+            if fine:
+                on_dask._knock(f"127.0.0.1:{port}")
+            else:
+                with pytest.raises(ConnectionError, match="closed at once"):
+                    on_dask._knock(f"tcp://127.0.0.1:{port}")
+            thread.join()
+
+
+def test_what_gives_no_reason_is_named_by_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(address: str) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(on_dask, "_knock", silent)
+    with pytest.raises(OdesysError, match=r"^no Dask scheduler answers at 'here': TimeoutError$"):
+        on_dask._dask_client(None, "here")

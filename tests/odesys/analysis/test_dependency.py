@@ -305,6 +305,7 @@ def test_a_point_is_told_by_its_first_four_values() -> None:
         (sp.sqrt(3 - 2 * sp.sqrt(2)) - sp.sqrt(2) + 1, 0),
         (sp.log(6) - sp.log(2) - sp.log(3), 0),
         (sp.besselj(0, 1), 1),
+        (sp.gamma(sp.Rational(1, 4)) * sp.gamma(sp.Rational(3, 4)) - sp.pi * sp.sqrt(2), None),
     ],
 )
 def test_signs_of_exact_numbers_floats_and_symbols(value: object, sign: int | None) -> None:
@@ -382,3 +383,19 @@ def test_a_block_at_a_point_that_only_sympy_can_hold() -> None:
     scaled = System.from_strings("x' = k*x - y; y' = sin(k)*x")
     alone = critical_block(scaled, {}, {"k": sp.pi})
     assert alone.states == ("x",) and alone.growth == pytest.approx(np.pi)
+
+
+def test_a_block_with_a_number_that_is_a_root_of_a_polynomial() -> None:
+    """With k^5 = k + 1 the entry k^5 - k - 1 is zero, so that x and y are blocks of their own."""
+    k = sp.CRootOf(X**5 - X - 1, 0)
+    block = critical_block(System.from_strings("x' = k*x - y; y' = (k^5 - k - 1)*x + y/2"), {}, {"k": k})
+    assert block.states == ("x",) and block.growth == pytest.approx(float(k)) and block.ties == ()
+    joined = critical_block(System.from_strings("x' = k*x - y; y' = -(k^5 - k - 2)*x + k*y"), {}, {"k": k})
+    assert joined.states == ("x", "y") and joined.growth == pytest.approx(float(k))
+
+
+def test_ties_are_relative_to_the_growth() -> None:
+    large = critical_block(System.from_strings("x' = 1000000*x; y' = (1000000 - 1/10000)*y; z' = 999999*z"))
+    assert large.states == ("x",) and large.ties == (("y",),)
+    small = critical_block(System.from_strings("x' = x/1000000; y' = (1/1000000 - 5e-10)*y; z' = -x - z"))
+    assert small.states == ("x",) and small.ties == (("y",),)

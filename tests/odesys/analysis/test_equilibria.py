@@ -10,9 +10,10 @@ import pytest
 import sympy as sp
 
 from odesys import analyse
-from odesys.analysis.dependency import values_at
-from odesys.analysis.equilibria import Equilibria, equilibria
+from odesys.analysis.dependency import substitution, values_at
+from odesys.analysis.equilibria import Equilibria, asked_box, asked_range, equilibria, residuals
 from odesys.errors import EquationError, ParameterError
+from odesys.expr.graph import sym
 from odesys.expr.system import System
 from tests.known_systems import POSITIVE, X, Y, Z, lotka_volterra, pendulum, rigid_body, sliding
 
@@ -317,3 +318,70 @@ def test_a_box_that_is_none_is_refused(ask: Any, box: Any, said: str) -> None:
 def test_ends_of_a_box_may_be_numbers_of_numpy() -> None:
     found = equilibria(System.from_strings({"x": "sin(x)"}), box={"x": (np.float64(-0.1), np.int64(1))})
     assert found.box["x"] == (Fraction(-1, 10), 1) and len(found) == 1
+
+
+def test_fixed_points_of_maps() -> None:
+    """A map rests where its displacement vanishes, and not where it does itself."""
+    squares = System.from_strings({"x": "x^2", "y": "k"}, kind="map")
+    assert residuals(squares) == [sym("x") ** 2 - sym("x"), sym("k") - sym("y")]
+    assert residuals(System.from_strings({"x": "x^2"})) == [sym("x") ** 2]
+    found = equilibria(squares, {"k": 3})
+    assert [e.point for e in found] == [{"x": 0, "y": 3}, {"x": 1, "y": 3}] and found.kind == "map" and found.complete
+    in_symbols = equilibria(squares)
+    assert [e.point["x"] for e in in_symbols] == [0, 1] and in_symbols.kind == "map"
+    assert equilibria(System.from_strings({"x": "x"})).kind == "flow"
+
+
+@pytest.mark.parametrize(
+    ("equation", "kind", "said"),
+    [
+        ("exp(x) - k", "flow", "the equilibria of this system are searched for in a box, so k needs a number"),
+        ("exp(x) - k", "map", "the fixed points of this system are searched for in a box, so k needs a number"),
+    ],
+)
+def test_a_search_needs_numbers(equation: str, kind: str, said: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        equilibria(System.from_strings({"x": equation}, kind=kind))
+    assert str(caught.value) == said
+
+
+def test_time_must_stand_still() -> None:
+    with pytest.raises(EquationError) as caught:
+        equilibria(System.from_strings({"x": "x - t"}))
+    assert str(caught.value) == "the system depends on time t, so it has no equilibria; freeze t first"
+
+
+def test_numbers_that_only_sympy_can_hold_are_read_as_decimals_and_said() -> None:
+    """The real root of k^5 = k + 1 as a parameter; all that rests on it is a measurement."""
+    root = sp.CRootOf(X**5 - X - 1, 0)
+    assert "k" in substitution({"k": root})[1]
+    found = equilibria(System.from_strings({"x": "x^2 - k"}), {"k": root})
+    assert [float(e.point["x"]) for e in found] == pytest.approx([-(float(root) ** 0.5), float(root) ** 0.5], rel=1e-14)
+    assert {e.evidence for e in found} == {"measurement"}
+    assert found.reading == "floats are read as the decimals they print as"
+    line = equilibria(System.from_strings({"x": "k*y", "y": "0"}), {"k": root})
+    assert [f.evidence for f in line.families] == ["measurement"] and len(line) == 0
+    exact = equilibria(System.from_strings({"x": "x^2 - k"}), {"k": 2})
+    assert exact.reading == "" and {e.evidence for e in exact} == {"proof"}
+    assert equilibria(System.from_strings({"x": "x - k"}), {"k": sp.Symbol("m", positive=True)})[0].evidence == "proof"
+
+
+def test_floats_of_a_system_are_decimals() -> None:
+    found = equilibria(System.from_equations({X: 0.5 * X - Y, Y: 0 * X}))
+    assert [f.evidence for f in found.families] == ["measurement"] and found.reading.startswith("floats are read")
+
+
+@pytest.mark.parametrize(
+    ("pair", "ends"),
+    [
+        ((1, 2), (1, 2)),
+        ((0.1, "1/3"), (Fraction(1, 10), Fraction(1, 3))),
+        ((np.int64(2), np.float64(2.5)), (2, Fraction(5, 2))),
+        ((-1, -1), (-1, -1)),
+        ((2**70, 2**71), (2**70, 2**71)),
+    ],
+)
+def test_ends_of_a_range_are_exact(pair: Any, ends: Any) -> None:
+    assert asked_range("x", pair) == ends
+    assert asked_box(System.from_strings({"x": "1", "y": "1"}), {sp.Symbol("y"): pair}) == {"y": ends}
+    assert asked_box(System.from_strings({"x": "1"}), None) == {}

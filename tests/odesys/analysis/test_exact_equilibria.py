@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 import sympy as sp
 
 from odesys import System
+from odesys.analysis import exact_equilibria as room
 from odesys.analysis import polynomial_zeros
 from odesys.analysis.equilibria import equilibria
+from odesys.analysis.exact_equilibria import _follows, _square_roots, exact_equilibria
+from odesys.analysis.polynomial_form import polynomial_context
+from odesys.reading.grammar import Grammar
 
 CIRCLE = System.from_strings({"x": "(x^2 + y^2 - 1)*y", "y": "-(x^2 + y^2 - 1)*x"})
 
@@ -55,6 +61,15 @@ IN_SYMBOLS = {
     "two squares": {"x": "a*x^2 - b", "y": "b*y^2 - c*x"},
     "divided": {"x": "(x^2 - a)/(x + 2)", "y": "x - y"},
     "competition": {"x": "x*(1 - x - a*y)", "y": "y*(1 - y - b*x)"},
+    "line": {"x": "a*x + b"},
+    "square": {"x": "a^2*x - b^2"},
+    "pole": {"x": "(x - a)/(x - b)"},
+    "crossed": {"x": "a*y", "y": "b*x"},
+    "pair": {"x": "a*x*y", "y": "b*y"},
+    "circle": {"x": "x^2 + y^2 - a", "y": "x - b*y"},
+    "definite": {"x": "x^2 + a^2 - b"},
+    "three": {"x": "x^3 - a*x"},
+    "shared": {"x": "(x - a)*(y - b)", "y": "(x - a)*(x - y)"},
 }
 
 
@@ -128,3 +143,169 @@ def test_numbers_of_any_size_have_factors(equations: str, count: int) -> None:
 def test_conditions_on_parameters_are_in_their_simplest_form() -> None:
     (line,) = (f for f in System.from_strings(IN_SYMBOLS["competition"]).equilibria().special if hasattr(f, "free"))
     assert {str(c) for c in line.condition} == {"Eq(a - 1, 0)", "Eq(b - 1, 0)"}
+
+
+INFINITE = float("inf")
+PLANE = System.from_strings("x' = y; y' = x")
+EDGE = "whether a continuum of zeros meets its side of the switching surfaces"
+
+
+def zeros(
+    nodes: list[str], sides: dict[str, int], touching: tuple[str, ...] = (), kind: str = "flow", **box: Any
+) -> tuple[list[Any], list[Any], list[str]]:
+    """Points with their multiplicity, continua with what is free and their conditions, and what is left."""
+    read = Grammar().read
+    asked = {name: (Fraction(low), Fraction(high)) for name, (low, high) in box.items()}
+    system = System.from_strings({"x": "y", "y": "x"}, kind=kind)
+    walls = {read(text): sign for text, sign in sides.items()}
+    found = exact_equilibria(system, [read(n) for n in nodes], [read(t) for t in touching], walls, asked, 0)
+    assert found is not None and found.box == {n: asked.get(n, (-INFINITE, INFINITE)) for n in "xy"}
+    points = [(*map(str, e.point.values()), e.multiplicity) for e in found.points]
+    families = [
+        (*map(str, f.point.values()), f.free, f.dimension, [*map(str, f.equations)], [*map(str, f.condition)])
+        for f in found.families
+    ]
+    return points, families, [u.reason for u in found.undecided]
+
+
+def line(*conditions: str, at: tuple[str, str] = ("x", "0"), free: str = "x") -> tuple[Any, ...]:
+    return (*at, (free,), 1, [], [*conditions])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sides", "families", "left"),
+    [
+        (["y", "y"], {"x - 3": 1}, [line("x - 3 >= 0")], []),
+        (["y", "y"], {"x - 3": -1}, [line("x - 3 <= 0")], []),
+        (["y", "y"], {"y - 1": 1}, [], []),
+        (["y", "y"], {"y - 1": -1}, [line()], []),
+        (["y", "y"], {"y + 1": 1}, [line()], []),
+        (["y", "y"], {"x - 3": 1, "5 - x": 1}, [line("x - 3 >= 0", "5 - x >= 0")], []),
+        (["y", "y"], {"x - 3": 1, "1 - x": 1}, [], [EDGE]),
+        (["y", "y"], {"1/(x - 3)": 1}, [line("1/(x - 3) >= 0")], []),
+        (["x*y", "x*y"], {}, [line(), line(at=("0", "y"), free="y")], []),
+        (["x - y", "2*x - 2*y"], {"x + y - 10": 1}, [line("2*y - 10 >= 0", at=("y", "y"), free="y")], []),
+        (["x - y", "2*x - 2*y"], {"x - y + 1": -1}, [], []),
+        (["y*(x - 1)", "y*(x - 1)"], {"x - 1": 1}, [line("x - 1 >= 0")], []),
+        (["y - x^2", "y - x^2"], {"y": 1, "1/100 - y": 1}, [line("1/100 - x**2 >= 0", at=("x", "x**2"))], []),
+        (["x^2 + y^2 - 1"] * 2, {"x": 1}, [("x", "y", ("y",), 1, ["x**2 + y**2 - 1"], ["x >= 0"])], []),
+        (["x^2 + y^2 - 1"] * 2, {"x - 2": 1}, [], [EDGE]),
+        (["(x - 1)/(x - 1)*y", "y"], {}, [line()], []),
+    ],
+)
+def test_continua_lie_on_their_sides(nodes: list[str], sides: dict[str, int], families: Any, left: list[str]) -> None:
+    """A wall that is constant along a continuum decides alone; others become conditions, with the ends."""
+    assert zeros(nodes, sides) == ([], families, left)
+
+
+def test_a_map_does_not_rest_at_the_ends_of_a_side() -> None:
+    assert zeros(["y", "y"], {"x - 3": 1}, kind="map")[1] == [line("x - 3 > 0")]
+    assert zeros(["y", "y"], {"x - 3": -1}, kind="map")[1] == [line("x - 3 < 0")]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "more", "points"),
+    [
+        (["x^2 - 1", "y^2 - 4"], {}, [("-1", "-2", 1), ("-1", "2", 1), ("1", "-2", 1), ("1", "2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"sides": {"x + y": 1}}, [("-1", "2", 1), ("1", "2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"sides": {"x + y": -1, "x": 1}}, [("1", "-2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"sides": {"1/(x + y)": 1, "x": 1}}, [("1", "2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"sides": {"x - 1": 1}}, []),
+        (["x^2 - 1", "y^2 - 4"], {"x": (0, 1)}, [("1", "-2", 1), ("1", "2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"x": (-1, "-1/2"), "y": ("3/2", 2)}, [("-1", "2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"x": ("1/2", 3), "y": (-2, 1)}, [("1", "-2", 1)]),
+        (["x^2 - 1", "y^2 - 4"], {"y": ("-3/2", "3/2")}, []),
+        (["x^2 - 2", "y - x"], {"x": (0, 2)}, [("sqrt(2)", "sqrt(2)", 1)]),
+        (["x^2*(x - 1)", "y"], {}, [("0", "0", 2), ("1", "0", 1)]),
+        (["x^2*(x - 1)", "y"], {"touching": ("y",)}, [("0", "0", 1), ("1", "0", 1)]),
+        (["y", "y"], {"touching": ("x - 1",)}, [("1", "0", 1)]),
+        (["x^2/(x - y)", "y"], {}, []),
+        (["1/x - 1", "y"], {}, [("1", "0", 1)]),
+        (["x^2 + y^2", "x^2 + y^2"], {}, [("0", "0", None)]),
+        (["x^3", "y^2"], {}, [("0", "0", 6)]),
+    ],
+)
+def test_points_lie_on_their_sides_in_the_box_and_on_what_they_touch(nodes: Any, more: Any, points: Any) -> None:
+    sides = more.get("sides", {})
+    assert zeros(nodes, sides, **{k: v for k, v in more.items() if k != "sides"}) == (points, [], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "roots", "where"),
+    [
+        ("x**2 - 4", ["-2", "2"], []),
+        ("x**2 + 1", [], []),
+        ("x**2 + x + 1", [], []),
+        ("x**2 + a**2 + 1", [], []),
+        ("x**2 - 2*x + 1", ["1"], []),
+        ("x**2 - 2*a*x + a**2", ["a"], []),
+        ("3*x**2 - x", ["0", "1/3"], []),
+        ("x**2 - a", ["-sqrt(a)", "sqrt(a)"], ["a >= 0"]),
+        ("-x**2 - a", ["sqrt(-a)", "-sqrt(-a)"], ["a <= 0"]),
+        ("2*x**2 + a*x - 1", ["-a/4 - sqrt(a**2 + 8)/4", "-a/4 + sqrt(a**2 + 8)/4"], []),
+    ],
+)
+def test_zeros_of_a_square_and_where_they_are_real(text: str, roots: list[str], where: list[str]) -> None:
+    x, a = (sp.Symbol(name, real=True) for name in "xa")
+    found = _square_roots(sp.sympify(text, {"x": x, "a": a}), "x", {"x": x, "a": a})
+    assert {sp.expand(start["x"]) for start, _ in found} == {sp.expand(sp.sympify(r, {"a": a})) for r in roots}
+    assert len(found) == len(roots) and all([str(c) for c in conditions] == where for _, conditions in found)
+
+
+def test_what_follows_from_equations_between_parameters() -> None:
+    context = polynomial_context(["a", "b", "c"])
+    a, b, c = context.gens()
+    for equal, polynomial, follows in (
+        ([], a, False),
+        ([], a - a, True),
+        ([a], a * b, True),
+        ([a], b, False),
+        ([a - b, b - c], a - c, True),
+        ([a - b, b - c], a + c, False),
+        ([a**2], a, False),  # in the ideal, and not only where it vanishes
+        ([a, b], 3 * a - 5 * b, True),
+    ):
+        assert _follows(polynomial, equal, context) is follows
+
+
+@pytest.mark.parametrize(
+    ("equations", "points", "special"),
+    [
+        ("x' = a*x + b", [(["-b/a"], ["Ne(a, 0)"])], [(["x"], ["Eq(a, 0)", "Eq(b, 0)"])]),
+        ("x' = x*(x - a)", [(["0"], []), (["a"], ["Ne(a, 0)"])], []),
+        ("x' = x/(x + a)", [(["0"], ["Ne(a, 0)"])], []),
+        ("x' = (x - a)/(x - b)", [(["a"], ["Ne(a - b, 0)"])], []),
+        ("x' = (a^2 + 1)*x", [(["0"], [])], []),
+        ("x' = a", [], [(["x"], ["Eq(a, 0)"])]),
+        ("x' = x^2 - 2*a*x + a^2", [(["a"], [])], []),
+        (
+            "x' = a*x^2 + b*x",
+            [(["0"], []), (["-b/a"], ["Ne(b, 0)", "Ne(a, 0)"])],
+            [(["x"], ["Eq(a, 0)", "Eq(b, 0)"])],
+        ),
+    ],
+)
+def test_conditions_of_cases_by_hand(equations: str, points: Any, special: Any) -> None:
+    found = System.from_strings(equations).equilibria()
+
+    def told(some: Any) -> list[Any]:
+        return [([*map(str, one.point.values())], [*map(str, one.condition)]) for one in some]
+
+    assert found.complete and told(found) == points and told(found.special) == special
+
+
+def test_a_case_that_needs_more_than_square_roots_is_left_with_its_equation() -> None:
+    (left,) = System.from_strings("x' = x^3 - a").equilibria().undecided
+    assert left.reason == "a case in symbols needs more than square roots; give numbers" and left.condition == ()
+    a, x = (sp.Symbol(name, real=True) for name in "ax")
+    assert left.equations == (x**3 - a,)
+    mixed = System.from_strings("x' = x^2 - a; y' = y^2 - b*x").equilibria()
+    assert [str(c) for c in mixed.undecided[0].condition] == ["Ne(b, 0)"]
+    assert all(str(one.condition[0]) == "Eq(b, 0)" for one in mixed.special) and len(mixed.special) == 2
+
+
+def test_equations_that_are_too_large_are_left_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "quotients", lambda *_: None)
+    found = System.from_strings("x' = x - a").equilibria()
+    assert [u.reason for u in found.undecided] == ["the equations are too large to be solved in symbols"]
+    assert exact_equilibria(PLANE, PLANE.nodes, (), {}, {}, 0) is None and len(found) == 0

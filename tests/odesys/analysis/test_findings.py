@@ -409,3 +409,11 @@ def test_what_was_given_is_kept() -> None:
     found = findings(System.from_strings({"x": "-k*x"}), {"k": 2}, {"x": 1}, notes=("n",))
     assert (found.values, found.start, found.notes) == ({"k": 2}, {"x": 1}, ("n",)) and found.t_end == 10.0
     assert found.rests is not None and len(found.types) == len(found.rests) == 1 and found.integrals == ()
+
+
+def test_the_largest_system_that_is_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_STATES", 2)
+    assert findings(PLANE).system is PLANE
+    with pytest.raises(EquationError) as caught:
+        findings(System.from_strings("x' = 1; y' = 1; z' = 1"))
+    assert str(caught.value) == "the system has 3 states, and at most 2 are analysed; give a part of it"

@@ -8,15 +8,24 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from odesys.analysis import first_integrals as room
 from odesys.analysis import integral_search
 from odesys.analysis.conserved import check_integral, lie_derivative
-from odesys.analysis.first_integrals import Integrals, first_integrals, polynomial_integrals
+from odesys.analysis.first_integrals import (
+    Integrals,
+    _conserves_nothing,
+    _listed,
+    first_integrals,
+    natural_atoms,
+    polynomial_integrals,
+)
 from odesys.analysis.integral_search import FirstIntegral
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.sympy_bridge import to_sympy
 from odesys.expr.system import System
+from odesys.reading.grammar import Grammar
 from tests.found_integrals import only, same_up_to_factor
 
 x, y, t = sp.symbols("x y t")
@@ -278,6 +287,7 @@ def test_an_answer_says_what_it_is_and_is_the_sequence_of_its_integrals() -> Non
     assert found == list(found) and found != [] and len(found) == 1 and found[0] is found.found[0]
     left = Integrals((), "all that was tried", False, 2)
     assert repr(left) == "<Integrals: 0, not complete for all that was tried>" and left == ()
+    assert (Integrals((), "", True).degree, left.degree, left.independent, left.factor) == (0, 2, 0, None)
 
 
 def test_an_integrating_factor_is_looked_for_where_there_are_two_states_and_no_integral() -> None:
@@ -289,3 +299,120 @@ def test_an_integrating_factor_is_looked_for_where_there_are_two_states_and_no_i
     third = System.from_strings({"x": "x*(1 - x - 2*y)", "y": "y*(1 - 3*x - y)", "z": "z*(1 - z - x*y)"})
     nothing = first_integrals(third, degree=1)
     assert len(nothing) == 0 and nothing.factor is None
+
+
+LINES = "plus multiples of log(x), log(y), 1/x, y/x, where every invariant curve of degree at most 2 over the rational"
+
+
+@pytest.mark.parametrize(
+    ("equations", "more", "ansatz", "found"),
+    [
+        ("x' = y; y' = -x", {}, "polynomials of degree at most 2 in x, y", ["x**2 + y**2"]),
+        (
+            "x' = k*y; y' = -x",
+            {"degree": 3},
+            "polynomials of degree at most 3 in x, y, with coefficients in k",
+            ["k*y**2 + x**2"],
+        ),
+        (
+            "x' = sin(y); y' = x",
+            {},
+            "polynomials of degree at most 2 in x, y, sin(y), cos(y), different functions taken as independent",
+            ["x**2 + 2*cos(y)"],
+        ),
+        ("x' = sin(y); y' = x", {"atoms": ()}, "polynomials of degree at most 2 in x, y", []),
+        (
+            "x' = sin(y); y' = x",
+            {"atoms": [sp.cos(y)]},
+            "polynomials of degree at most 2 in x, y, cos(y), different functions taken as independent",
+            ["x**2 + 2*cos(y)"],
+        ),
+        (
+            "x' = x*y; y' = -y",
+            {"atoms": [sp.log(x)], "degree": 1},
+            "polynomials of degree at most 1 in x, y, plus multiples of log(x)",
+            ["y + log(x)"],
+        ),
+        ("x' = x^2; y' = y", {}, f"polynomials of degree at most 2 in x, y, {LINES} numbers is used", ["log(y) + 1/x"]),
+    ],
+)
+def test_what_an_answer_is_complete_for(equations: str, more: dict[str, Any], ansatz: str, found: list[str]) -> None:
+    answer = first_integrals(System.from_strings(equations), **more)
+    assert answer.ansatz == ansatz and answer.complete and answer.degree == more.get("degree", 2)
+    assert answer.independent == len(answer) == len(found)
+    for text in found:
+        assert any(same_up_to_factor(i.node, sp.sympify(text)) for i in answer), text
+
+
+@pytest.mark.parametrize(
+    ("equations", "atoms"),
+    [
+        ("x' = sin(x)*exp(y); y' = 1/(1 + x^2)", {"exp(y)", "sin(x)", "cos(x)", "1/(1 + x^2)"}),
+        ("x' = sqrt(x)*y^(-2/3); y' = k/(k + 1)", {"sqrt(x)", "y^(-1/3)"}),
+        ("x' = step(x)*tanh(y); y' = exp(k)", {"tanh(y)"}),
+        ("x' = (x + y)^(3/2); y' = abs(x)", {"sqrt(x + y)"}),
+        ("x' = 1/sin(x); y' = x^-3", {"sin(x)", "cos(x)", "1/x"}),
+        ("x' = log(x)/y; y' = cos(2*x)", {"log(x)", "1/y", "cos(2*x)", "sin(2*x)"}),
+        ("x' = x^2*y; y' = -y", set()),
+    ],
+)
+def test_functions_roots_and_reciprocals_of_states_are_variables(equations: str, atoms: set[str]) -> None:
+    """A sine brings its cosine; powers are those of one root or of one reciprocal."""
+    found = natural_atoms(System.from_strings(equations))
+    assert set(found) == {Grammar().read(text) for text in atoms} and len(found) == len(atoms)
+
+
+def test_a_map_has_no_atoms_and_a_flow_at_most_eight() -> None:
+    assert natural_atoms(System.from_strings({"x": "sin(x)"}, kind="map")) == []
+    many = System.from_strings({"x": " + ".join(f"exp({k}*x)" for k in range(2, 12))})
+    assert len(natural_atoms(many)) == 8
+
+
+@pytest.mark.parametrize(
+    ("rate", "nothing"),
+    [
+        ("x", True), ("sin(x)", True), ("1/x", True), ("k", True), ("exp(x) - k*x^3", True),
+        ("0", False), ("sqrt(x)", False), ("log(x)", False), ("t", False), ("abs(x)", False), ("k - k", False),
+    ],
+)  # fmt: skip
+def test_one_state_with_an_analytic_rate(rate: str, nothing: bool) -> None:
+    system = System.from_strings({"x": rate})
+    assert _conserves_nothing(system, [], 0) is nothing
+    assert not _conserves_nothing(System.from_strings({"x": rate, "y": "1"}), [], 0)
+    assert not _conserves_nothing(system, [graph.sqrt(sym("x"))], 0)
+    assert not _conserves_nothing(system, [graph.call("log", sym("x"))], 0)
+    assert _conserves_nothing(system, [graph.call("cos", sym("x"))], 0) is nothing
+    if rate != "t":
+        assert not _conserves_nothing(System.from_strings({"x": rate}, kind="map"), [], 0)
+
+
+def test_twelve_variables_are_listed() -> None:
+    names = [f"x{k}" for k in range(13)]
+    assert _listed([sym(n) for n in names[:12]]) == ", ".join(names[:12])
+    assert _listed([sym(n) for n in names]) == ", ".join(names[:12]) + ", ..."
+
+
+def test_polynomials_in_states_and_parameters() -> None:
+    system = System.from_strings("x' = a*y; y' = -b*x")
+    both = polynomial_integrals(system, 3, parameters=True)
+    assert both.ansatz == "polynomials of degree at most 3 in x, y, a, b" and both.complete
+    assert [i.node for i in both] == [graph.as_node(sp.sympify("a*y**2 + b*x**2"))]
+    numbers = polynomial_integrals(system, 3)
+    assert numbers.ansatz == "polynomials of degree at most 3 in x, y" and numbers.complete and len(numbers) == 0
+    free = polynomial_integrals(System.from_strings("x' = a*y; y' = 0"), 2, parameters=True)
+    assert [i.node for i in free] == [sym("y")]
+
+
+def test_searches_have_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five monomials of degree two: as many are searched, and with more the degree falls or the search is refused."""
+    turn = oscillator()
+    monkeypatch.setattr(room, "LARGEST_SEARCH", 5)
+    monkeypatch.setattr(room, "QUICK_SEARCH", 5)
+    assert len(polynomial_integrals(turn, 2)) == 1 and first_integrals(turn, 2).degree == 2
+    monkeypatch.setattr(room, "QUICK_SEARCH", 4)
+    assert first_integrals(turn, 2).degree == 1 and first_integrals(turn, 1).degree == 1
+    monkeypatch.setattr(room, "QUICK_SEARCH", 1)
+    assert first_integrals(turn, 1).degree == 1
+    monkeypatch.setattr(room, "LARGEST_SEARCH", 4)
+    with pytest.raises(EquationError, match=r"^degree 2 in 2 variables has 5 monomials, more than 4; lower the degree"):
+        polynomial_integrals(turn, 2)

@@ -12,6 +12,7 @@ from odesys import System
 from odesys.analysis import gated_equilibria as room
 from odesys.analysis.equilibria import equilibria
 from odesys.analysis.gated_equilibria import _ends, _is_continuous, _lies_in, _with_gates
+from odesys.analysis.rest_sets import Continuum, Equilibria, Undecided
 from odesys.expr import graph
 from odesys.reading.grammar import Grammar
 
@@ -203,3 +204,20 @@ def test_gates_take_the_values_of_their_sides() -> None:
     side = 1 if graph.substitute([surface], {graph.sym("x"): graph.num(3)})[0].args[0] > 0 else -1
     x = graph.sym("x")
     assert values["on" if side > 0 else "off"] is x + 5 and values["off" if side > 0 else "on"] is x + 7
+
+
+def test_what_algebra_does_not_settle_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search counts where it settles all and the algebra found no continuum."""
+    system = System.from_strings("x' = x^2 - 2")
+    settled = equilibria(system)
+    monkeypatch.setattr(room, "exact_equilibria", lambda *_: None)
+    found = equilibria(system)
+    assert found.complete and [float(e.point["x"]) for e in found] == pytest.approx([-(2**0.5), 2**0.5])
+    assert found.box != settled.box
+    why = (Undecided("why"),)
+    for partly, chosen in (
+        (Equilibria((), (), why, settled.box), False),
+        (Equilibria((), (Continuum({"x": X}, ("x",), 1),), why, settled.box), True),
+    ):
+        monkeypatch.setattr(room, "exact_equilibria", lambda *_, partly=partly: partly)
+        assert (equilibria(system).undecided == why) is chosen

@@ -24,7 +24,7 @@ from odesys.analysis.integral_search import (
     _sparse,
     monomials,
 )
-from odesys.analysis.modular import kernel_modulo, primes
+from odesys.analysis.modular import NoPoint, kernel_modulo, primes
 from odesys.expr import graph
 from odesys.expr.graph import sym
 from odesys.expr.sympy_bridge import to_sympy
@@ -365,3 +365,46 @@ def test_integrals_over_polynomials_with_parameters_in_coefficients(
     for text in found:
         assert any(same_up_to_factor(i.node, sp.sympify(text)) for i in integrals), text
     assert [i.name for i in integrals] == [f"I{k + 1}" for k in range(len(found))]
+
+
+def test_a_search_that_finds_no_point_says_that_it_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = monomials(range(2), 2)
+    search = Search(System.from_strings({"x": "k*y", "y": "-x"}), [sym("x"), sym("y")], 0)
+    assert search._has_points(columns, PRIME)
+    assert search.with_numbers(columns, 2) == ([], True)
+
+    def nowhere(*_: object) -> None:
+        raise NoPoint
+
+    with monkeypatch.context() as without:
+        without.setattr(integral_search, "PRIMES_TRIED", ())
+        assert search.with_numbers(columns, 2) == ([], False)
+    with monkeypatch.context() as without:
+        without.setattr(Search, "changes_of", nowhere)
+        assert search._has_points(columns, PRIME) is False
+        assert search.with_numbers(columns, 2) == ([], False) and search.over(columns) == ([], False)
+    with monkeypatch.context() as without:
+        without.setattr(integral_search, "residues", nowhere)
+        energy = FirstIntegral("I1", sym("k") * sym("y") ** 2 + sym("x") ** 2, "")
+        assert search._covered([energy], columns, PRIME, 2) == 0
+    with monkeypatch.context() as without:
+        without.setattr(integral_search, "HIGHEST_COEFFICIENT", 0)
+        assert search.over(columns) == ([], False)
+    with monkeypatch.context() as without:
+        without.setattr(integral_search, "LARGEST_SEARCH", 2)
+        assert search.over(columns) == ([], False)
+    found, complete = search.over(columns)
+    assert complete and len(found) == 1
+
+
+def test_candidates_that_are_not_proved_are_counted() -> None:
+    """x^2 + y^2 is conserved and x y is not; what is a polynomial in what is known is no candidate."""
+    search = Search(System.from_strings({"x": "y", "y": "-x"}), [sym("x"), sym("y")], 0)
+    columns = monomials(range(2), 4)
+    one = Fraction(1)
+    energy, other = {(0, 0): one, (1, 1): one}, {(0, 1): one}
+    square = {(0, 0, 0, 0): one, (0, 0, 1, 1): 2 * one, (1, 1, 1, 1): one}
+    found, refused = search._independent([energy, other, square], columns, 4, [])
+    assert [i.node for i in found] == [sym("x") ** 2 + sym("y") ** 2] and found[0].name == "I1" and refused == 1
+    assert search._independent([square], columns, 4, [])[0][0].node is search.node(square)
+    assert search._independent([energy], columns, 1, []) == ([], 0)

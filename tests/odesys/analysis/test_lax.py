@@ -15,7 +15,15 @@ from scipy.integrate import solve_ivp
 
 from odesys.analysis.conserved import check_integral, lie_derivative
 from odesys.analysis.first_integrals import polynomial_integrals
-from odesys.analysis.lax import ConservedSpectrum, _inverse, invariant_drift, lax_integrals
+from odesys.analysis.lax import (
+    ConservedSpectrum,
+    _block_diagonal,
+    _floats,
+    _inverse,
+    invariant_drift,
+    lax_integrals,
+    power_traces,
+)
 from odesys.derive.flow import Flow
 from odesys.derive.training import gradient_descent, gradient_flow
 from odesys.errors import EquationError, ParameterError
@@ -103,6 +111,7 @@ def test_traces_read_as_in_the_paper() -> None:
     assert family.trace(1) is graph.add(np.diagonal(keys)) - graph.add(np.diagonal(queries))
     squares = [graph.add((m * m).flat) for m in (keys, queries, scores)]
     assert family.trace(2) is squares[0] + squares[1] - 2 * squares[2]
+    assert family.traces == (family.trace(1), family.trace(2))
 
 
 def test_a_broken_trace_has_a_witness() -> None:
@@ -271,3 +280,60 @@ def test_a_gram_matrix_with_letters_off_the_diagonal_is_refused() -> None:
     nodes = np.array([[graph.ONE, sym("k")], [sym("k"), graph.ONE]], dtype=object)
     with pytest.raises(EquationError, match="give it numbers"):
         _inverse(SimpleNamespace(pin_gram=lambda pin: nodes), "E")  # type: ignore[arg-type]
+
+
+def test_traces_of_powers_are_sums_of_powers_of_eigenvalues() -> None:
+    rng = np.random.default_rng(SEED)
+    stack = rng.normal(size=(2, 3, 4, 4))
+    found = power_traces(stack, 5)
+    assert found.shape == (2, 3, 5)
+    for q in range(1, 6):
+        np.testing.assert_allclose(
+            found[..., q - 1], (np.linalg.eigvals(stack) ** q).sum(axis=-1).real, rtol=1e-9, atol=1e-9
+        )
+
+
+def test_the_drift_is_the_largest_change_relative_to_the_gram_matrix() -> None:
+    flow = gradient_flow(AttentionModel(Dictionary(["u", "v"], [[2, 1], [1, 1]])), small())
+    (family,) = lax_integrals(flow)
+    rows = np.random.default_rng(SEED).normal(size=(3, flow.system.dimension))
+
+    def drift(most: int) -> float:
+        start = family.matrix(rows[0])
+        return max(
+            abs(np.trace(np.linalg.matrix_power(family.matrix(row), q)) - np.trace(np.linalg.matrix_power(start, q)))
+            / np.linalg.norm(family.gram(row)) ** q
+            for row in rows
+            for q in range(1, most + 1)
+        )
+
+    assert invariant_drift(flow, rows) == pytest.approx(drift(4), rel=1e-9)
+    assert invariant_drift(flow, rows, q_max=1) == pytest.approx(drift(1), rel=1e-9) and drift(1) < drift(4)
+    assert invariant_drift(flow, 1e-5 * rows) == pytest.approx(drift(4), rel=1e-9)
+    assert invariant_drift(flow, rows[0]) == 0.0 and invariant_drift(flow, 0 * rows) == 0.0
+    assert family.values(rows[0]).shape == (4,) and family.values(rows, 2).shape == (3, 2)
+    size = flow.system.dimension
+    with pytest.raises(EquationError) as caught:
+        invariant_drift(flow, rows[:, 1:])
+    assert str(caught.value) == f"the states have {size - 1} entries but the flow has {size}"
+
+
+def test_blocks_and_numbers_of_nodes() -> None:
+    one, two, k = graph.ONE, graph.num(2), sym("k")
+    blocks = _block_diagonal(np.array([[one]], dtype=object), np.array([[two, k], [k, one]], dtype=object))
+    assert blocks.tolist() == [[one, graph.ZERO, graph.ZERO], [graph.ZERO, two, k], [graph.ZERO, k, one]]
+    assert _floats(blocks, {"k": 0.5}).tolist() == [[1, 0, 0], [0, 2, 0.5], [0, 0.5, 1]]
+    with pytest.raises(ParameterError) as caught:
+        _floats(blocks, {"a": 1.0})
+    assert str(caught.value) == "the square of the output vector is k; pass parameters={'k': ...}"
+
+
+def test_a_gram_matrix_that_is_singular_up_to_rounding_is_not_inverted() -> None:
+    for entry, whole in ((1.0 + 1e-15, False), (1.5, True)):
+        nodes = np.array([[graph.num(1.0), graph.num(1.0)], [graph.num(1.0), graph.num(entry)]], dtype=object)
+        pins: Any = SimpleNamespace(pin_gram=lambda pin, nodes=nodes: nodes)
+        if whole:
+            assert _inverse(pins, "E").shape == (2, 2)
+        else:
+            with pytest.raises(np.linalg.LinAlgError, match="singular"):
+                _inverse(pins, "E")

@@ -211,3 +211,9 @@ def test_the_rate_of_time_is_that_of_the_field_itself() -> None:
     assert growth.time == 1 and zero_test(graph.combine([(1, change), (-growth.time, sym("x") ** 2)])).answer == "zero"
     (cubic,) = linear_symmetries(System.from_strings({"x": "5*x^3"}))
     assert cubic.time / cubic.matrix["x", "x"] == 2
+
+
+def test_parameters_stay_unless_asked() -> None:
+    growth = System.from_strings({"x": "k*x^2"})
+    assert scalings(growth) == scalings(growth, False) == ({"x": Fraction(-1), "t": Fraction(1)},)
+    assert len(scalings(growth, parameters=True)) == 2 and any("k" in one for one in scalings(growth, parameters=True))

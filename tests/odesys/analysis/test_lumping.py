@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import flint
 import numpy as np
 import pytest
 
@@ -236,3 +238,95 @@ def test_a_prime_that_loses_rows_is_passed_over(unlucky: int, monkeypatch: pytes
     monkeypatch.setattr(lumping, "_grow", worse)
     found = lumping._closed_rows(system, [{0: Fraction(1)}], 3, 0)
     assert found == [{0: 1}, {1: 1, 2: Fraction(-1, big)}] and len(calls) == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_linear_systems_lump_to_their_krylov_spaces(seed: int) -> None:
+    """x' = A x and a row c: the smallest space is that of c, c A, c A^2, ...; its rows are in echelon form."""
+    rng = random.Random(seed)
+    size = 6
+    blocks = [[rng.randint(-3, 3) if i // 3 == j // 3 else 0 for j in range(size)] for i in range(size)]
+    names = [f"s{k}" for k in range(size)]
+    system = System.from_equations(
+        {
+            n: graph.combine((Fraction(c), sym(m)) for c, m in zip(row, names, strict=True))
+            for n, row in zip(names, blocks, strict=True)
+        }
+    )
+    matrix = flint.fmpq_mat(size, size, [c for row in blocks for c in row])
+    for keep in ("s0", "s1 - 2*s2", "s3/2 + s4"):
+        row = lumping._row(system, keep)
+        chain = [
+            flint.fmpq_mat(
+                1,
+                size,
+                [
+                    flint.fmpq(row.get(k, Fraction(0)).numerator, row.get(k, Fraction(0)).denominator)
+                    for k in range(size)
+                ],
+            )
+        ]
+        for _ in range(size - 1):
+            chain.append(chain[-1] * matrix)
+        whole = flint.fmpq_mat(size, size, [step[0, k] for step in chain for k in range(size)])
+        reduced, rank = whole.rref()
+        wanted = [
+            {k: Fraction(int(reduced[i, k].p), int(reduced[i, k].q)) for k in range(size) if reduced[i, k]}
+            for i in range(rank)
+        ]
+        assert lumping._closed_rows(system, [row], 1, seed) == wanted
+        assert lumping._maps_into_itself(system, wanted)
+        if rank > 1:
+            assert not lumping._maps_into_itself(system, [{0: Fraction(1), 5: Fraction(7)}])
+
+
+def test_a_projection_and_what_was_kept_are_combinations_of_states() -> None:
+    system = System.from_strings({"a": "b + c", "b": "-b", "c": "-c", "d": "a*d"})
+    small = lump(system, ["a", "2*b + 2*c - a/3"])
+    assert small.rows == {"a": {"a": 1}, "y2": {"b": 1, "c": 1}} and small.system.names == ("a", "y2")
+    points = np.random.default_rng(0).normal(size=(5, 4))
+    assert np.allclose(small.project(points), np.column_stack([points[:, 0], points[:, 1] + points[:, 2]]))
+    assert small.lifted is None and list(small.system.observables) == ["kept_1", "kept_2"]
+    seen = graph.evaluate(list(small.system.observables.values()), {"a": Fraction(3), "y2": Fraction(5)}, {}, Fraction)
+    assert seen == [3, 9]
+    assert all(node is graph.ZERO for node in small.defects().values())
+    wrong = replace(small, rows={"a": {"a": Fraction(1)}, "y2": {"b": Fraction(1), "c": Fraction(2)}})
+    assert any(node is not graph.ZERO for node in wrong.defects().values()) and wrong.law().as_stated == "fails"
+
+
+def test_sums_are_numbered_without_names_that_are_taken() -> None:
+    system = System.from_strings({"y1": "-y1", "b": "-k*b - y2", "c": "-k*c + y2", "y2": "b - c", "y3": "b"})
+    small = lump(system, ["b + c", "y1"])
+    assert small.system.names == ("y1", "y4") or small.system.names == ("y4", "y1") or "y1" in small.system.names
+    assert not {n for n, row in small.rows.items() if len(row) > 1} & {*system.names, *system.parameters, "t"}
+    rows = [{0: Fraction(1), 1: Fraction(1)}, {1: Fraction(2)}, {2: Fraction(1), 3: Fraction(1)}]
+    plain = System.from_strings({"a": "y1*b", "b": "a", "c": "a", "d": "a"})
+    assert lumping._names(plain, rows) == ("y2", "b", "y3")
+
+
+def test_vectors_are_inside_a_space_or_not() -> None:
+    rng = random.Random(1)
+    reduced = {0: {0: Fraction(1), 2: Fraction(3)}, 1: {1: Fraction(1), 2: Fraction(-1), 3: Fraction(1, 2)}}
+    for _ in range(30):
+        a, b = Fraction(rng.randint(-3, 3), 2), Fraction(rng.randint(-3, 3))
+        vector = {0: a, 1: b, 2: 3 * a - b, 3: b / 2}
+        assert lumping._inside(vector, reduced)
+        place = rng.randrange(5)
+        assert not lumping._inside({**vector, place: vector.get(place, Fraction(0)) + 1}, reduced)
+    assert lumping._inside({}, reduced) and not lumping._inside({2: Fraction(1)}, reduced)
+
+
+def test_functions_of_states_are_taken_as_independent() -> None:
+    """Of exp(a + b) and exp(a) exp(b) nothing is known in common; the law is proved where it holds all the same."""
+    system = System.from_strings({"a": "exp(a + b)", "b": "exp(a + b)", "c": "c*a"})
+    small = lump(system, "a + b")
+    assert not small.minimal and small.system.dimension == 1 and small.law().as_stated == "holds"
+    assert lump(System.from_strings({"a": "-a", "b": "a*b"}), "a").minimal
+
+
+def test_a_combination_is_read_with_its_coefficients() -> None:
+    system = System.from_strings({"x": "y", "y": "-x", "z": "0"})
+    assert lumping._row(system, "x - 3*z/2") == {0: 1, 2: Fraction(-3, 2)} and lumping._row(system, sym("y")) == {1: 1}
+    for wrong in ("x + 1", "x^2", "exp(y)", "0.5*x + p"):
+        with pytest.raises(EquationError, match="is no linear combination of states"):
+            lumping._row(system, wrong)

@@ -14,9 +14,17 @@ import pytest
 from odesys.analysis.number_field import evaluate, inverse, rational_point
 from odesys.analysis.polynomial_form import quotients
 from odesys.analysis.polynomial_zeros import (
+    Case,
     RealZeros,
+    Solved,
+    ZeroFamily,
+    _basis,
     _coefficient,
+    _full_rank,
     _in_closure,
+    _largest,
+    _may_touch,
+    _Quotient,
     _sum_of_squares,
     _univariate,
     parametric_zeros,
@@ -269,3 +277,84 @@ def test_all_intersections_of_quadrics_with_irrational_coordinates(names: str, w
         for k in range(size):
             assert point[k] ** 2 == pytest.approx(point[(k + 1) % size] + 3, abs=1e-12)
     assert min(max(abs(a - b) for a, b in zip(p, q, strict=True)) for p, q in pairwise(points)) > 1e-3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_multiplication_modulo_an_ideal_commutes_and_satisfies_its_equations(seed: int) -> None:
+    """The classes of conjugate zeros have irreducible polynomials, and their coordinates are zeros in those fields."""
+    rng, context = random.Random(seed), ring("x y")
+    x, y = context.gens()
+    place = [rng.randint(-2, 2) for _ in range(2)]
+    equations = []
+    for lead in (x**2, y**2 if seed % 2 else y**3):
+        p = lead + sum(rng.randint(-2, 2) * m for m in (x * y, x, y))
+        equations.append(p - p(*place))
+    basis = _basis(equations, context)
+    assert basis is not None
+    quotient = _Quotient.of(basis, context)
+    assert quotient is not None and quotient.monomials[0] == (0, 0)
+    first, second = quotient.matrices
+    assert first * second == second * first
+    one = flint.fmpq_mat(
+        first.nrows(), first.nrows(), [int(i == j) for i in range(first.nrows()) for j in range(first.nrows())]
+    )
+    for p in equations:
+        total = 0 * one
+        for (i, j), c in p.to_dict().items():
+            total += int(c) * first ** int(i) * second ** int(j)
+        assert total == 0 * one
+    fields = quotient.fields()
+    assert fields is not None
+    for minimal, coordinates in fields:
+        assert len(minimal.factor()[1]) == 1
+        assert all(not evaluate(p, dict(enumerate(coordinates)), minimal) for p in equations)
+    count = sum(minimal.degree() for minimal, _ in fields)
+    roots = flint.fmpq_poly(first.charpoly().coeffs())
+    assert count <= len(quotient.monomials) == roots.degree() <= (4 if seed % 2 else 6)
+    assert any(m.degree() == 1 and [c[0] for c in v] == place for m, v in fields)
+
+
+def test_an_ideal_with_infinitely_many_zeros_has_no_finite_quotient() -> None:
+    context = ring("x y")
+    x, y = context.gens()
+    assert _Quotient.of([x * y], context) is None and _Quotient.of([x**2], context) is None
+    double = _Quotient.of([x**2, y], context)
+    assert double is not None and double.monomials == ((0, 0), (1, 0))
+    (found,) = double.fields() or ()
+    assert found[0].degree() == 1 and [c[0] if c else 0 for c in found[1]] == [0, 0]
+    assert _Quotient.of([x**11, y**11], context) is None, "121 are too many"
+    many = _Quotient.of([x**10, y**12], context)
+    assert many is not None and len(many.monomials) == 120
+
+
+def test_a_matrix_of_balls_has_full_rank_if_a_minor_is_not_zero() -> None:
+    one, zero, open_one = flint.arb(1), flint.arb(0), flint.arb(0, 1)
+    assert _full_rank([[one, zero], [zero, one]], 2) and not _full_rank([[one, one], [one, one]], 2)
+    assert _full_rank([[zero, zero], [one, one], [zero, one]], 2) and not _full_rank([[one, open_one], [one, zero]], 2)
+    assert _full_rank([[zero], [one]], 1) and not _full_rank([[open_one], [zero]], 1)
+    assert not _full_rank([[one, zero]], 2)
+
+
+def test_points_and_families_lie_on_what_they_satisfy() -> None:
+    context = ring("x y z")
+    x, y, z = context.gens()
+    one = context.constant(1)
+    on_line, off_line = rational_point([0, 0, 5]), rational_point([0, 1, 5])
+    line = ZeroFamily(1, (2,), (Solved(0, one, 0 * x), Solved(1, one, 0 * x)), (), ())
+    plane = ZeroFamily(2, (1, 2), (Solved(0, one, 0 * x),), (), ())
+    other = ZeroFamily(2, (0, 2), (Solved(1, 2 * one, -z),), (), ())
+    curve = ZeroFamily(1, (2,), (Solved(0, one, 0 * x),), (y**2 - z,), ())
+    assert _in_closure(on_line, line) and not _in_closure(off_line, line) and _in_closure(off_line, plane)
+    assert _in_closure(rational_point([7, 3, 6]), other) and not _in_closure(rational_point([7, 3, 5]), other)
+    assert _largest([line, plane, other, curve]) == [plane, other, curve]
+    assert (
+        _largest([line]) == [line]
+        and _largest([other, line]) == [other, line]
+        and _largest([plane, plane]) == [plane, plane]
+    )
+    skew = ZeroFamily(1, (2,), (Solved(0, one, -y), Solved(1, one, -z)), (), ())
+    graph_of = ZeroFamily(2, (1, 2), (Solved(0, one, -z),), (), ())
+    assert _largest([skew, graph_of]) == [graph_of] and _largest([skew, plane]) == [skew, plane]
+    case = Case((x * y,), (z,), (Solved(2, one, -5 * one),))
+    assert _may_touch(on_line, case) and _may_touch(off_line, case)
+    assert not _may_touch(rational_point([1, 1, 5]), case) and not _may_touch(rational_point([0, 1, 4]), case)

@@ -10,7 +10,7 @@ import pytest
 from odesys import System
 from odesys import analyse as findings
 from odesys.analysis.equilibria import Equilibrium
-from odesys.analysis.rest_types import _candidates, type_at_rest
+from odesys.analysis.rest_types import _candidates, _leaves_along_a_line, _states_alone, type_at_rest
 from odesys.expr import graph
 from tests.found_lines import texts
 
@@ -122,3 +122,87 @@ def test_two_quantities_may_be_definite_only_together() -> None:
         ([2 * first - second, first - second], "undecided"),
     ):
         assert type_at_rest(oscillators, rest, {}, integrals).stability == stability
+
+
+@pytest.mark.parametrize(
+    ("equations", "stability"),
+    [
+        ("x' = -x^3; y' = -y^5", "asymptotically stable"),
+        ("x' = -x^3; y' = 0", "stable"),
+        ("x' = -x^3; y' = y^3", "unstable"),
+        ("x' = -x^3; y' = x - y", "undecided"),
+        ("x' = x^3; y' = x*y", "unstable"),
+        ("x' = a*x; y' = -y", "undecided"),
+        ("x' = -a^2*x^3 - x; y' = -y", "asymptotically stable"),
+        ("map x' = x/2; y' = y/2", "undecided"),
+    ],
+)
+def test_states_that_move_alone_decide_if_one_leaves_or_all_come_back(equations: str, stability: str) -> None:
+    kind = "map" if equations.startswith("map ") else "flow"
+    system = System.from_strings(equations.removeprefix("map "), kind=kind)
+    origin = Equilibrium(dict.fromkeys(system.names, 0))
+    assert _states_alone(system, origin, {}) == stability
+    assert _states_alone(system, Equilibrium(dict.fromkeys(system.names, 0.0)), {}) == "undecided"
+
+
+def test_parameters_of_a_state_that_moves_alone_are_given_to_it() -> None:
+    system = System.from_strings("x' = a*x; y' = b*y")
+    origin = Equilibrium({"x": 0, "y": 0})
+    answers = {(1, -1): "unstable", (-1, -2): "asymptotically stable", (-1, 0): "stable", (0, 3): "unstable"}
+    for (a, b), stability in answers.items():
+        assert _states_alone(system, origin, {"a": a, "b": b}) == stability
+
+
+@pytest.mark.parametrize(
+    ("equations", "leaves"),
+    [
+        ("x' = x^3 + y; y' = x*y", True),
+        ("x' = -x^3 + y; y' = x*y", False),
+        ("x' = x^3 + y; y' = x^2 - y", False),  # the line y = 0 is not invariant
+        ("x' = x*y; y' = y^2 + x", True),
+        ("x' = a*x^3; y' = a*y*x", False),
+        ("x' = abs(x)*x + y; y' = x*y", False),  # gates are left to others
+        ("x' = x^3 + x/y; y' = x*y", False),
+        ("map x' = x + x^3 + y; y' = x*y", False),
+    ],
+)
+def test_a_line_through_a_point_may_lead_away_from_it(equations: str, leaves: bool) -> None:
+    kind = "map" if equations.startswith("map ") else "flow"
+    system = System.from_strings(equations.removeprefix("map "), kind=kind)
+    assert _leaves_along_a_line(system, Equilibrium({"x": 0, "y": 0}), {}) is leaves
+    assert not _leaves_along_a_line(system, Equilibrium({"x": 0.0, "y": 0.0}), {})
+    if "a" in system.parameters:
+        assert _leaves_along_a_line(system, Equilibrium({"x": 0, "y": 0}), {"a": 2})
+
+
+@pytest.mark.parametrize(
+    ("equations", "answer"),
+    [
+        ("x' = -x^3", ("degenerate", "asymptotically stable", "undecided")),
+        ("x' = x^3 + y; y' = x*y", ("degenerate", "unstable", "undecided")),
+        ("x' = y; y' = -x - y^3", ("centre", "asymptotically stable", "focus")),
+        ("x' = y; y' = -x + y^3", ("centre", "unstable", "focus")),
+        ("x' = y; y' = -x + x^2", ("centre", "undecided", "undecided")),
+        ("x' = -x^3; y' = -y^3", ("degenerate", "asymptotically stable", "undecided")),
+        ("x' = -x; y' = -y", ("node", "asymptotically stable", "node")),
+    ],
+)
+def test_the_first_argument_that_decides_is_the_reason(equations: str, answer: tuple[str, str, str]) -> None:
+    system = System.from_strings(equations)
+    kind = type_at_rest(system, Equilibrium(dict.fromkeys(system.names, 0)), {})
+    assert (kind.linear_type, kind.stability, kind.nonlinear_type) == answer
+    said = {
+        "x' = x^3 + y; y' = x*y": "an invariant line through it leads away",
+        "x' = y; y' = -x - y^3": "first Lyapunov coefficient -3/2",
+        "x' = -x^3; y' = -y^3": "by states whose equations contain no other state",
+        "x' = -x^3": "the state moves upwards just below the point and downwards just above it",
+    }
+    assert equations not in said or kind.reason == said[equations]
+
+
+def test_a_point_with_a_condition_or_of_a_map_is_left_as_its_linear_part_says() -> None:
+    system = System.from_strings("x' = -x^3")
+    assert type_at_rest(system, Equilibrium({"x": 0}, condition=(True,)), {}).stability == "undecided"
+    steps = System.from_strings("x' = x - x^3", kind="map")
+    assert type_at_rest(steps, Equilibrium({"x": 0}), {}).stability == "undecided"
+    assert type_at_rest(system, Equilibrium({"x": 0.0}), {}).stability == "undecided"

@@ -17,9 +17,12 @@ from odesys import System
 from odesys.analysis.equilibria import equilibria
 from odesys.analysis.rest_sets import Equilibrium, Undecided
 from odesys.analysis.searched_equilibria import (
+    _factor_by_factor,
     _factors,
     _has_no_value,
     _linear_states,
+    _not_square,
+    _of_the_whole,
     _repeated,
     _scale,
     _simple,
@@ -305,3 +308,55 @@ def test_a_logarithm_of_zero_is_no_value() -> None:
     assert _has_no_value([graph.call("log", x + 1) * graph.call("log", 3 * x)], rest) and not _has_no_value([x], rest)
     measured = Equilibrium({"x": 0.0}, "certificate", {"x": (Fraction(0), Fraction(0))})
     assert not _has_no_value([x * graph.call("log", x)], measured)
+
+
+def test_more_equations_than_states_have_no_common_zero_or_are_left_open() -> None:
+    x, y = sym("x"), sym("y")
+    system = System.from_strings({"x": "y", "y": "x"})
+    ends = (Fraction(-2), Fraction(2))
+    box = {"x": ends, "y": ends}
+    sinh, none, shared = graph.call("sinh", x), graph.exp(x) - 2, graph.exp(x) - 1
+    empty = _not_square(system, [], [sinh, none], ["x"], box, {}, [])
+    assert empty.complete and not empty.points and not empty.families
+    assert _not_square(system, [], [none + 5, sinh], ["x"], box, {}, []).complete
+    plane = [sinh, graph.call("sinh", y), graph.exp(x + y) - 3]
+    assert _not_square(system, [], plane, ["x", "y"], box, {}, []).complete
+    for nodes in ([sinh, shared], [shared, sinh]):
+        left = _not_square(system, [], nodes, ["x"], box, {}, [])
+        assert [u.reason for u in left.undecided] == ["more equations than states, on a switching surface"]
+    number = graph.exp(graph.num(1)) - 2
+    assert _not_square(system, [("x", y), ("y", graph.ZERO)], [number], [], box, {}, []).complete
+    doubtful = _not_square(system, [("x", y), ("y", graph.ZERO)], [number], [], box, {}, [(x, y)])
+    assert not doubtful.complete
+
+
+def test_a_zero_of_factors_is_one_of_the_equations_where_these_have_a_value() -> None:
+    x, y = sym("x"), sym("y")
+    zero = Equilibrium({"x": 0, "y": 0}, "proof", {n: (Fraction(-1, 10**30), Fraction(1, 10**30)) for n in "xy"})
+    sinh = graph.call("sinh", x)
+    assert _of_the_whole(zero, [sinh * (x - 1), y]) is zero
+    assert _of_the_whole(zero, [sinh * x, y]).multiplicity is None
+    assert (
+        _of_the_whole(zero, [sinh - y, x + y]) is zero and _of_the_whole(zero, [sinh - y, x - y]).multiplicity is None
+    )
+    for nodes in ([x / y, y], [sinh, graph.power(x, Fraction(1, 2)) * y], [1 / (x * y), y]):
+        found = _of_the_whole(zero, nodes)
+        assert isinstance(found, Undecided) and "no value at a zero of its factors" in found.reason
+    found = _of_the_whole(zero, [x * graph.call("log", x + 1) * graph.call("log", y), y])
+    assert isinstance(found, Undecided) and "has no value at a zero of what is left" in found.reason
+
+
+def test_products_with_a_continuum_or_too_many_choices_are_not_searched_by_factors() -> None:
+    system = System.from_strings({"x": "sinh(x)*sinh(y)", "y": "sinh(x)*(exp(y) - 2)"})
+    assert _factor_by_factor(system, list(system.nodes), {}, {}) is None
+    plain = System.from_strings({"x": "sinh(x) - y", "y": "exp(y) - 2"})
+    assert _factor_by_factor(plain, list(plain.nodes), {}, {}) is None
+    many = System.from_strings({n: "*".join(f"(exp({n}) - {k})" for k in range(2, 7)) for n in "xy"})
+    assert _factor_by_factor(many, list(many.nodes), {}, {}) is None
+    both = System.from_strings({"x": "(exp(x) - 2)*(exp(x) - 5)", "y": "(exp(y) - 3)*(exp(y) - 2*exp(x))"})
+    found = _factor_by_factor(both, list(both.nodes), {}, {})
+    assert found is not None and found.complete and found.box == {"x": (-100, 100), "y": (-100, 100)}
+    places = {(round(float(e.point["x"]), 9), round(float(e.point["y"]), 9)) for e in found}
+    wanted = {(math.log(a), math.log(b)) for a, b in ((2, 3), (2, 4), (5, 3), (5, 10))}
+    assert places == {(round(a, 9), round(b, 9)) for a, b in wanted} and all(e.multiplicity == 1 for e in found)
+    assert [float(e.point["x"]) for e in found] == sorted(float(e.point["x"]) for e in found)

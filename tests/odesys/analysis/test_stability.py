@@ -541,3 +541,35 @@ def test_sums_of_even_powers_of_one_sign_around_a_point(
     expression: sp.Expr, values: dict[str, int], holds: bool
 ) -> None:
     assert _even_powers(graph.as_node(expression), ("x", "y"), values) is holds
+
+
+def test_eigenvalues_in_symbols_that_have_no_closed_form_ask_for_numbers() -> None:
+    names = [sp.Symbol(f"s{k}") for k in range(7)]
+    p = sp.Symbol("p")
+    chain = System.from_equations({s: p * names[k - 1] - s for k, s in enumerate(names)}, parameters=[p])
+    with pytest.raises(EquationError, match="an eigenvalue at this point has no closed form; give p a number"):
+        linearise(chain, {s.name: 0 for s in names})
+    fifth = System.from_equations(
+        {s: p * names[(k + 1) % 5] + int(k == 0) * s for k, s in enumerate(names[:5])}, parameters=[p]
+    )
+    with pytest.raises(EquationError, match="give p a number"):
+        linearise(fifth, {s.name: 0 for s in names[:5]})
+    a, b, c = sp.symbols("a b c", real=True)
+    third = System.from_equations({X: Y, Y: Z, Z: -c * X - b * Y - a * Z}, parameters=[a, b, c])
+    answer = classify(third, dict.fromkeys("xyz", 0))
+    assert (answer.linear_type, answer.stability) == ("undecided", "undecided")
+
+
+def test_evidence_of_a_linear_part_is_that_of_its_numbers() -> None:
+    """Exact numbers are a proof; balls around an exact point a certificate; floats anywhere a measurement."""
+    plain = System.from_equations({X: -X + Y, Y: -2 * Y})
+    assert linearise(plain, {"x": 0, "y": 0}).evidence == "proof"
+    assert linearise(plain, {"x": 0.0, "y": 0}).evidence in ("proof", "measurement")
+    assert classify(plain, {"x": 0.0, "y": 0}).evidence == "measurement"
+    r = sp.Symbol("r")
+    scaled = System.from_equations({X: -r * X}, parameters=[r])
+    assert classify(scaled, {"x": 0}, parameters={"r": 0.5}).evidence == "measurement"
+    assert classify(scaled, {"x": 0}, parameters={"r": sp.Rational(1, 2)}).evidence == "proof"
+    (root,) = equilibria(System.from_equations({X: sp.exp(-X) - X}))
+    assert classify(System.from_equations({X: sp.exp(-X) - X}), root).evidence == "certificate"
+    assert linearise(System.from_equations({X: sp.exp(-X) - X}), {"x": root.point["x"]}).evidence == "measurement"

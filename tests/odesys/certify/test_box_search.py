@@ -384,3 +384,37 @@ def test_the_first_box_is_seen_without_what_can_be_hidden() -> None:
     assert found.point == dict.fromkeys("xyz", Fraction(1, 4)), "its slopes are positive: least at the lower ends"
     falling = Objective(-x * graph.exp(x + y * z + z), dict.fromkeys("xyz", UNIT))
     assert falling.bound(small).point == dict.fromkeys("xyz", Fraction(3, 8))
+
+
+def test_what_was_chosen_to_be_hidden_is_hidden_in_the_first_box_too() -> None:
+    """With x - y hidden by choice the whole box is bounded by the chosen form, as any other box is."""
+    x, y, s = sym("x"), sym("y"), sym("sum_1")
+    start = {"x": UNIT, "y": UNIT}
+    objective = Objective(graph.exp(x - y) + (x - y), start, hiding=(graph.exp(s) + s, {"sum_1": x - y}))
+    assert objective.variables == ["sum_1"]
+    found = objective.bound(start)
+    assert float(found.low) == pytest.approx(np.exp(-2) - 2, abs=1e-12) and found.point == {"x": -1, "y": 1}
+    assert found.split in ("x", "y")
+
+
+def test_short_numbers_keep_their_last_digit() -> None:
+    """A denominator of as many digits is left alone; one more digit is cut."""
+    assert rational_below(Fraction(10**5 + 1, 10**3 - 1), 3) == Fraction(10**5 + 1, 10**3 - 1)
+    assert rational_below(Fraction(12345, 10**4), 3) == Fraction(123, 100)
+    assert rational_below(Fraction(-12345, 10**4), 3) == Fraction(-124, 100)
+    assert rational_below(Fraction(7, 10**3), 3) == Fraction(7, 1000) and rational_below(
+        Fraction(1, 3001), 3
+    ) == Fraction(333, 10**6)
+
+
+def test_many_variables_are_bounded_by_first_derivatives_alone() -> None:
+    """Of the sum of (x_k - 1/4)^2 over 20 variables: f(m) - sum of the largest slope times the radius."""
+    names = [f"x{k}" for k in range(20)]
+    node = graph.add((sym(n) - Fraction(1, 4)) ** 2 for n in names)
+    objective = Objective(node, dict.fromkeys(names, UNIT), hiding=(node, {}))
+    assert objective._bends == {}
+    box = dict.fromkeys(names, (Fraction(0), Fraction(1, 2)))
+    found = objective.bound(box)
+    assert -20 * 0.5 * 0.25 - 1e-6 <= float(found.low) <= 0 and set(found.point.values()) == {Fraction(1, 4)}
+    away = objective.bound(dict.fromkeys(names, (Fraction(1, 2), Fraction(3, 4))))
+    assert float(away.low) == pytest.approx(20 / 16) and set(away.point.values()) == {Fraction(1, 2)}

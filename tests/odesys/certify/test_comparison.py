@@ -14,7 +14,7 @@ import sympy as sp
 
 from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradient_flow
 from odesys.analysis.linear import LinearSystem
-from odesys.certify.comparison import BoundResult, extract_linear, lower_linear_bound
+from odesys.certify.comparison import BoundResult, extract_linear, lower_linear_bound, settle_gates
 from odesys.certify.region import Region
 from odesys.errors import EquationError, ParameterError
 from odesys.expr import graph
@@ -325,3 +325,168 @@ def test_a_bound_by_balls_keeps_its_certificate_where_that_is_asked_for() -> Non
     found = lower_linear_bound(system, ["x"], ONE, region, keep_boxes=True)
     assert found.evidence == "certificate" and found.certificate is not None
     assert lower_linear_bound(system, ["x"], ONE, region).certificate is None
+
+
+def random_rows(rng: random.Random, size: int, low: int, high: int) -> list[list[int]]:
+    return [[rng.randint(low, high) for _ in range(size)] for _ in range(size)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bound_of_affine_rows_is_the_least_ratio_at_a_vertex(seed: int) -> None:
+    """F - b A x is least at a vertex: where (A x)_i > 0 that limits b, elsewhere it is what b must meet."""
+    rng = random.Random(seed)
+    kinds = set()
+    for _ in range(6):
+        field, linear = random_rows(rng, 2, -2, 5), random_rows(rng, 2, -1, 2)
+        shift = [rng.choice([0, 0, 1, 3]) for _ in range(2)]
+        ends = [(rng.choice([0, 0, 1]), rng.choice([2, 3])) for _ in range(2)]
+        x = sp.symbols("x y")
+        system = System.from_equations({x[i]: sum(field[i][j] * x[j] for j in range(2)) + shift[i] for i in range(2)})
+        region = Region({"x": ends[0], "y": ends[1]})
+        pairs = []
+        for place in itertools.product(*ends):
+            for i in range(2):
+                value = sum(field[i][j] * place[j] for j in range(2)) + shift[i]
+                pairs.append((Fraction(value), Fraction(sum(linear[i][j] * place[j] for j in range(2))), i))
+        ratios = [value / beta for value, beta, _ in pairs if beta > 0]
+        rate = min(ratios) if ratios else None
+        bad = [1 for value, beta, _ in pairs if (beta == 0 and value < 0) or (rate is not None and value < rate * beta)]
+        found = lower_linear_bound(system, ["x", "y"], sp.Matrix(linear), region)
+        assert found.answer == ("fails" if bad else "holds") and found.evidence == "proof", (field, linear, shift, ends)
+        kinds.add(found.answer)
+        if bad:
+            assert found.rate is None and not found.optimal
+            continue
+        assert found.optimal and found.rate == (sp.oo if rate is None else sp.Rational(rate)) == found.upper
+        if rate is not None:
+            i = ["x", "y"].index(found.row)
+            at = [found.tight_at[s] for s in "xy"]
+            assert sum(field[i][j] * at[j] for j in range(2)) + shift[i] == rate * sum(
+                linear[i][j] * at[j] for j in range(2)
+            )
+            off = [rate * linear[0][1], rate * linear[1][0]]
+            assert found.transfers.answer == ("yes" if min(off) >= 0 else "no")
+    assert "holds" in kinds
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bound_of_rows_with_a_factor_is_found_at_the_end_where_it_is_worst(seed: int) -> None:
+    """F_i = e^z (M x)_i on a box with z in [0, 1]: e^z is least at 0 and largest at 1, so ratios are, too."""
+    rng = random.Random(seed)
+    for _ in range(2):
+        field, linear = random_rows(rng, 2, -1, 5), random_rows(rng, 2, 0, 2)
+        x = sp.symbols("x y z")
+        rows = {x[i]: sp.exp(x[2]) * sum(field[i][j] * x[j] for j in range(2)) for i in range(2)}
+        system = System.from_equations({**rows, x[2]: -x[2]})
+        region = Region({"x": (0, 1), "y": (0, 1), "z": (0, 1)})
+        entries = [(field[i][j], linear[i][j]) for i in range(2) for j in range(2)]
+        ratios = [sp.Rational(m, a) * (sp.E if m < 0 else 1) for m, a in entries if a > 0]
+        found = lower_linear_bound(system, ["x", "y"], sp.Matrix(linear), region)
+        if any(a == 0 and m < 0 for m, a in entries):
+            assert found.answer == "fails" and region.contains(found.tight_at)
+            continue
+        if not ratios:
+            continue
+        assert found.answer == "holds" and found.evidence in ("certificate", "proof")
+        assert found.rate <= min(ratios) <= found.upper + sp.Rational(1, 10**9)
+        assert min(ratios) - found.rate <= sp.Rational(1, 500) * abs(min(ratios)) + sp.Rational(1, 10**9)
+        assert holds_at_samples(system, ["x", "y"], sp.Matrix(linear), region, found)
+
+
+def test_a_flow_may_decay_and_a_map_may_not() -> None:
+    """The diagonal is no matter for a flow; for a map with a negative entry nothing follows for its iterates."""
+    for kind, answer in (("flow", "yes"), ("map", "no")):
+        bound = lower_linear_bound(System.from_equations({X: -X}, kind=kind), ["x"], -ONE, {"x": (-1, 1)})
+        assert bound.transfers.answer == answer
+
+
+def test_gates_with_one_sign_on_a_region_are_settled() -> None:
+    x, y, p = map(graph.sym, "xyp")
+    region = Region({"x": (0, 1), "y": (0, 1)}, [x / 2 - y])
+    open_one, shut, mixed, loose = x + 1, y - x - 1, x - HALF, x - p
+    nodes = [graph.step(surface) * graph.step(-surface + 0) + graph.step(surface) for surface in (mixed, loose)]
+    nodes += [graph.step(open_one) * 3 + graph.step(-open_one), graph.step(shut) * 5 + 7 * graph.step(-shut)]
+    settled = settle_gates(nodes, region)
+    assert settled[:2] == nodes[:2] and settled[2:] == [graph.num(3), graph.num(7)]
+    tied = graph.step(x - y + Fraction(1, 10)) * x
+    assert settle_gates([tied], region) == [x], "y is at most x/2"
+    assert settle_gates([tied], Region({"x": (0, 1), "y": (0, 1)})) == [tied]
+    assert settle_gates([graph.step(x)], region) == [graph.step(x)], "zero is in the region"
+
+
+def test_floats_and_symbols_as_parameters_of_a_bound() -> None:
+    """A float is the decimal that it prints as; in rows of balls every symbol needs a number."""
+    bound = lower_linear_bound(logistic(), ["x"], ONE, {"x": (0, QUARTER)}, {"r": 0.1})
+    assert (bound.answer, bound.rate) == ("holds", sp.Rational(3, 40))
+    a, q = sp.Symbol("a", positive=True), sp.Symbol("q", positive=True)
+    system = System.from_equations({X: a * X + q * Y, Y: q * X}, parameters=[a, q])
+    matrix = sp.Matrix([[0, 1], [1, 0]])
+    found = lower_linear_bound(system, ["x", "y"], matrix, {"x": (0, 1), "y": (0, 1)}, {"a": a, "q": q})
+    assert (found.answer, found.rate, found.transfers.answer) == ("holds", q, "yes")
+    with pytest.raises(ParameterError, match=r"whether .* is smaller depends on parameters; give numbers"):
+        lower_linear_bound(system, ["x", "y"], sp.eye(2) + matrix, {"x": (0, 1), "y": (0, 1)}, {"a": a, "q": q})
+
+
+def test_the_rest_of_a_block_is_what_its_matrix_leaves_of_the_field() -> None:
+    """At every point F_S = A x_S + rest; A and the coupling are difference quotients at the point of extraction."""
+    x, y, z = sp.symbols("x y z")
+    system = System.from_equations({x: x * y - z**2 + 3 * x, y: sp.exp(x) * z, z: -z + x})
+    point = {"x": Fraction(1, 2), "y": Fraction(-1), "z": Fraction(2)}
+    found = extract_linear(system, ["z", "x"], point)
+    assert found.states == ("z", "x") and found.outside == ("y",) and not found.affine
+    assert found.matrix == sp.Matrix([[-1, 1], [-4, 2]]) and found.coupling == sp.Matrix([[0], [sp.Rational(1, 2)]])
+    for at in ({"x": 0.3, "y": -0.7, "z": 1.1}, {"x": -2.0, "y": 0.5, "z": 0.25}):
+        rest = graph.evaluate(list(found.rest), at, {"exp": math.exp}, float)
+        field = system.compile()(0.0, np.array([at[name] for name in system.names]))
+        linear = np.array(found.matrix.tolist(), dtype=float) @ [at["z"], at["x"]]
+        assert linear + np.array(rest) == pytest.approx(field[[2, 0]], rel=1e-12)
+    with pytest.raises(EquationError, match="it is empty"):
+        extract_linear(system, [])
+
+
+def test_the_point_of_least_slack_of_a_search_attains_its_upper_end() -> None:
+    """Rows of balls: tight_at is in the region, and the ratio there is the upper end; boxes spent are counted."""
+    x, y = sp.symbols("x y")
+    system = System.from_equations({x: x * (2 + sp.sin(3 * y)) + y**2 * x, y: -y})
+    region = Region({"x": (0, 1), "y": (-2, 2)})
+    for boxes in (40, 3000):
+        found = lower_linear_bound(system, ["x"], ONE, region, boxes=boxes)
+        assert found.answer == "holds" and region.contains(found.tight_at) and 0 < found.details["boxes"] <= boxes + 1
+        ratio = 2 + math.sin(3 * found.tight_at["y"]) + float(found.tight_at["y"]) ** 2
+        assert float(found.upper) == pytest.approx(ratio, abs=1e-9) and found.rate <= found.upper
+    grid = np.linspace(-2, 2, 4001)
+    least = (2 + np.sin(3 * grid) + grid**2).min()
+    assert least - 2e-3 * least <= float(found.rate) <= least + 1e-12 and not found.optimal
+
+
+def test_the_certificate_of_a_bound_states_a_rate_below_all_that_is_known() -> None:
+    system = System.from_strings({"x": "x*exp(-x)", "y": "y/7 + x*(1 - x)*0"})
+    found = lower_linear_bound(system, ["x", "y"], sp.eye(2), {"x": (QUARTER, HALF), "y": (0, 1)}, keep_boxes=True)
+    assert found.answer == "holds" and found.certificate is not None
+    assert Fraction(found.certificate["rate"]) <= Fraction(1, 7) and found.rate == sp.Rational(1, 7)
+    assert found.certificate["block"] == ["x", "y"] and found.certificate["matrix"] == [["1", "0"], ["0", "1"]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_vertices_where_the_linear_system_falls_ask_for_a_rate_that_is_large_enough(seed: int) -> None:
+    """F = e^z (m x + n y) and (A x) = a x - c y with z in [0, 1]: b is limited along x, and must be met along y."""
+    rng = random.Random(seed)
+    answers = set()
+    for _ in range(4):
+        m, n, a, c = rng.randint(-2, 4), rng.randint(-6, 4), rng.randint(1, 2), rng.randint(1, 2)
+        x, y, z = sp.symbols("x y z")
+        system = System.from_equations({x: sp.exp(z) * (m * x + n * y), y: -y, z: -z})
+        region = Region({"x": (0, 1), "y": (0, 1), "z": (0, 1)})
+        found = lower_linear_bound(system, ["x", "y"], sp.Matrix([[a, -c], [0, -1]]), region)
+        rate = min(m, m * math.e) / a  # of the row of x; the row of y allows all rates from 1 on, and asks for them
+        least = min(n, n * math.e) + rate * c
+        if abs(least) < 0.05 or abs(rate - 1) < 0.05:
+            continue
+        wanted = least > 0 and rate > 1
+        answers.add(wanted)
+        assert (found.answer == "holds") == wanted, (m, n, a, c)
+        if rate > 1 and least < 0:
+            assert found.answer == "fails" and found.tight_at["y"] > 0 and region.contains(found.tight_at)
+        if wanted:
+            assert rate - 0.01 <= float(found.rate) <= rate + 1e-9
+    assert answers

@@ -102,3 +102,31 @@ def test_the_way_to_a_point_outside_ends_on_the_border() -> None:
     assert edge is not None and edge["x"] == edge["y"]
     assert region.between(inside, {"x": Fraction(1), "y": Fraction(0)}) == {"x": 1, "y": 0}
     assert region.between({"x": Fraction(0), "y": Fraction(1)}, inside) is None
+
+
+def test_the_largest_set_of_variables_stays_in_view_unless_all_are_hidden() -> None:
+    """Of exp(a b c + w x) the part in a, b, c is looked at; a single set is hidden where something else is left."""
+    node = exp(A * B * C + W * X)
+    for coarse, symbols in ((False, {"a", "b", "c", "hidden_1"}), (True, {"hidden_1", "hidden_2"})):
+        outer, parts = separate(node, coarse=coarse)
+        assert graph.symbols([outer]) == symbols
+        assert graph.substitute([outer], {sym(name): part for name, part in parts.items()})[0] is node
+        assert W * X in parts.values() and (A * B * C in parts.values()) is coarse
+    alone = exp(A * B + A)
+    assert separate(alone) == (alone, {}) and separate(alone, coarse=True)[1] == {"hidden_1": A * B + A}
+    outer, parts = separate(alone * X)
+    assert parts == {"hidden_1": A * B + A} and outer is exp(sym("hidden_1")) * X
+    assert separate(alone * X, {"x"}) == (alone * X, {}), "what has no width does not count"
+
+
+def test_a_whole_sum_is_not_hidden_in_itself() -> None:
+    node = A * B + A + 3
+    assert separate(node, coarse=True) == (sym("hidden_1") + 3, {"hidden_1": A * B + A})
+    assert separate(A * B + A, coarse=True) == (A * B + A, {})
+
+
+def test_a_number_in_a_sum_stays_in_view() -> None:
+    outer, parts = separate(X * exp(5 + A * B + A * X) * exp(A * B + 2))
+    assert parts == {} and graph.symbols([outer]) == {"a", "b", "x"}
+    outer, parts = separate(X * exp(5 + A * B + A))
+    assert parts == {"hidden_1": A * B + A} and outer is X * exp(5 + sym("hidden_1"))

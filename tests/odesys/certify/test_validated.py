@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -552,9 +553,7 @@ def test_a_certificate_has_the_run_and_its_claims_with_their_times(tmp_path: Pat
     for step, plain in zip(run.steps[1:], data["steps"][1:], strict=True):
         assert plain["tight"] == [[str(end) for end in pair] for pair in step.tight]
         assert plain["rough"] == [[str(end) for end in pair] for pair in step.rough]
-    assert sum(s.h for s in run.steps) == 2 and all(
-        a.t + a.h == b.t for a, b in zip(run.steps, run.steps[1:], strict=False)
-    )
+    assert sum(s.h for s in run.steps) == 2 and all(a.t + a.h == b.t for a, b in pairwise(run.steps))
 
 
 def test_an_exact_number_that_is_no_ball_is_written_as_it_is(tmp_path: Path) -> None:
@@ -620,7 +619,7 @@ def test_a_remainder_stays_below_the_tolerance(order: int) -> None:
         for step in run.steps:
             rest = max(abs(end) for end in (c[order].abs_upper() for c in step.at_rough))
             assert float(rest) * float(step.h) ** order <= float(tolerance) * (1 + 1e-6)
-        assert all(b.h <= Fraction(3, 2) * a.h for a, b in zip(run.steps, run.steps[1:], strict=False))
+        assert all(b.h <= Fraction(3, 2) * a.h for a, b in pairwise(run.steps))
     assert counts[0] <= counts[1] and widths[1] < widths[0] < 1e-2
 
 
@@ -660,3 +659,72 @@ def test_a_frame_may_have_a_series_that_is_longer_than_that_of_the_run(order: in
         assert low < value < high and high - low < Fraction(1, 20)
     run.to_file(tmp_path / "run.json", [("y < 1", 1 - y, ">0")])
     assert check(tmp_path / "run.json")[0] == 0
+
+
+def test_steps_are_as_long_as_they_were_asked_to_be_where_that_is_allowed() -> None:
+    """Of x' = 1 nothing limits a step but the first one, half as long again each time, and the end."""
+    run = clock(4)
+    lengths = [step.h for step in run.steps]
+    assert lengths[0] == HALF and lengths[1] == Fraction(3, 4) and sum(lengths) == 4
+    assert all(b == Fraction(3, 2) * a for a, b in pairwise(lengths[:-1]))
+    whole = enclose(System.from_equations({"x": graph.ONE + 0 * x}), {"x": 0}, Fraction(1, 3), order=4, precision=64)
+    assert len(whole.steps) == 2 and whole.steps[0].h == Fraction(1, 4) and whole.end_time == Fraction(1, 3)
+
+
+def test_the_tolerance_of_a_step_is_half_the_bits_by_default() -> None:
+    """The remainder of each step is below 2^-(bits/2), and not far below it where that limits the step."""
+    for precision in (64, 128):
+        run = enclose(System.from_equations({"x": -x}), {"x": 1}, 2, order=8, precision=precision)
+        rests = [float(abs(step.at_rough[0][8]).upper()) * float(step.h) ** 8 for step in run.steps]
+        assert max(rests) <= 2.0 ** -(precision // 2) * (1 + 1e-9)
+        assert max(rests[1:-1]) > 2.0 ** -(precision // 2) / 50
+        assert float(run.width) < 40 * len(run.steps) * 2.0 ** -(precision // 2)
+
+
+@pytest.mark.parametrize(("mean", "radius"), [(Fraction(3, 2), Fraction(1, 1000)), (Fraction(-1), Fraction(1, 100))])
+def test_an_uncertain_parameter_spreads_solutions_as_far_as_it_must_and_little_more(
+    mean: Fraction, radius: Fraction
+) -> None:
+    """x' = r x from 1: the end is e^r over the range of r; the box is at most three times as wide as that."""
+    system = System.from_equations({"x": sym("r") * x}, ["r"])
+    run = enclose(system, {"x": 1}, 1, {"r": (mean - radius, mean + radius)}, order=10, precision=96)
+    ((low, high),) = run.final
+    ends = [math.exp(mean - radius), math.exp(mean + radius)]
+    assert float(low) <= ends[0] and ends[1] <= float(high)
+    assert float(high - low) <= 3 * (ends[1] - ends[0])
+
+
+def test_a_state_that_is_known_up_to_an_error_stays_as_wide_as_its_flow() -> None:
+    """Without frames: x' = -x narrows by e^-t, up to the quarter that is left for a checker, y' = y widens by e^t."""
+    wide = Fraction(1, 1000)
+    system = System.from_equations({"x": -x, "y": y})
+    run = enclose(system, {"x": (1 - wide, 1 + wide), "y": (-wide, wide)}, 1, order=10, precision=96, frames=False)
+    (a, b), (c, d) = run.final
+    assert not run.frames and a <= (1 - wide) * Fraction(math.exp(-1)) and b >= (1 + wide) * Fraction(math.exp(-1))
+    assert 2e-3 * math.exp(-1) <= float(b - a) <= 2e-3 * math.exp(-0.5)
+    assert 2e-3 * math.exp(1) <= float(d - c) <= 2e-3 * math.exp(1.6)
+
+
+def test_balls_and_pairs_are_read_as_starts_and_parameters() -> None:
+    system = System.from_equations({"x": sym("r") * x}, ["r"])
+    for given in ((Fraction(1, 2), Fraction(3, 4)), [Fraction(1, 2), Fraction(3, 4)], flint.arb(0.625, 0.125)):
+        run = enclose(system, {"x": given}, Fraction(1, 8), {"r": given}, order=6, precision=64)
+        low, high = run.steps[0].tight[0]
+        assert float(low) == pytest.approx(0.5, abs=1e-7) and float(high) == pytest.approx(0.75, abs=1e-7)
+        assert low <= HALF and high >= Fraction(3, 4) and run.exact == {}
+        ball = run.parameters["r"]
+        assert float(ball.lower()) == pytest.approx(0.5, abs=1e-7) and float(ball.upper()) == pytest.approx(
+            0.75, abs=1e-7
+        )
+    greek = System.from_equations({"x": sym("r") * x}, ["r"])
+    assert enclose(greek, [1], Fraction(1, 8), {"r": Fraction(1, 3)}, order=6, precision=64).exact["x"] == 1
+
+
+def test_a_claim_over_several_steps_counts_its_pieces() -> None:
+    run = clock(4)
+    sure = run.certify(x + 1)
+    assert sure.details == {"pieces": len(run.steps), "vanishing": 0, "until": "4"}
+    assert run.certify(x + 1, until=Fraction(1, 4)).details["pieces"] == 1
+    assert run.certify(x + 1, since=HALF).details["pieces"] == len(run.steps) - 1
+    assert run.certify(Fraction(10, 3) - x).as_stated == "fails"
+    assert run.certify(graph.ZERO, ">=0").as_stated == "holds" and run.certify(graph.ZERO).as_stated != "holds"

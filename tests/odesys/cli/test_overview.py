@@ -166,7 +166,7 @@ def test_sizes_of_systems_and_what_they_are_for(capsys: pytest.CaptureFixture[st
     assert "--set" not in text and "simulate" not in text
     print_sizes(replace(RICH, parameters=side * 5), "toy", sizes[2:])
     text = capsys.readouterr().out
-    assert "side=left, side=left, side=left, side=left, ...\n" in text and "left open" not in text
+    assert "for side=left, side=left, side=left, side=left, ...\n" in text and "left open" not in text
     print_sizes(replace(PAPER, parameters=()), "toy", sizes)
     assert "sizes are for" not in capsys.readouterr().out
 

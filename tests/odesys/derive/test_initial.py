@@ -24,7 +24,7 @@ from odesys import (
     softmax,
     squared,
 )
-from odesys.derive.initial import nonnegative, paired_names, positive, unit_gram
+from odesys.derive.initial import nonnegative, paired_names, path_products, positive, unit_gram
 from odesys.errors import ModelError, ParameterError
 from odesys.expr.graph import num
 from odesys.model.paths import Letter
@@ -189,8 +189,9 @@ def test_a_chain_starts_at_the_product_of_its_spreads() -> None:
     assert np.array_equal(made.initial_state(U=4, V=0.25), made.initial_state(omega=2, V=0.25))
     with pytest.raises(OdesysError) as caught:
         made.initial_state(V=1)
-    assert "starts at the spread of U, which is not given; add omega=..., or U=... (the number s in U' U -> s I)" in str(
-        caught.value
+    assert (
+        "starts at the spread of U, which is not given; add omega=..., or U=... (the number s in U' U -> s I)"
+        in str(caught.value)
     )
 
 
@@ -277,7 +278,9 @@ def test_coordinates_of_a_frozen_vector_are_given_with_the_weights() -> None:
     vector, W, V = rng.normal(size=4), rng.normal(size=(4, 3)), rng.normal(size=(3, 2))
     weights = {"W": W, "W_V": V, "W_K": rng.normal(size=(2, 2)), "W_Q": rng.normal(size=(2, 2))}
     x = made.initial_state(weights={"a": vector, **weights})
-    assert np.allclose(at(made, x, "aWV"), vector @ W @ V) and np.allclose(at(made, x, "aWWa"), vector @ W @ W.T @ vector)
+    assert np.allclose(at(made, x, "aWV"), vector @ W @ V) and np.allclose(
+        at(made, x, "aWWa"), vector @ W @ W.T @ vector
+    )
     with pytest.raises(ModelError, match="the program has W, W_V, W_K, W_Q, a"):
         made.initial_state(weights={"q": vector, **weights})
 
@@ -286,3 +289,28 @@ def test_inner_products_of_orthonormal_vectors() -> None:
     assert [[node is num(int(i == j)) for j, node in enumerate(row)] for i, row in enumerate(unit_gram(3))] == [
         [True] * 3
     ] * 3
+
+
+def test_rounding_of_large_inner_products_is_no_negative_eigenvalue() -> None:
+    """What is allowed grows with the entries, of values and of Gram matrices."""
+    made = flow()
+    table = [[1e6, 1e6], [1e6, 1e6 - 1e-4]]
+    assert at(made, made.initial_state(omega=1, values={"KK": table}), "KK").tolist() == table
+    with pytest.raises(ModelError, match="so no eigenvalue is negative"):
+        made.initial_state(omega=1, values={"KK": [[1e6, 1e6], [1e6, 1e6 - 1]]})
+    three = [[1e6, 1e6, 1e6], [1e6, 2e6, 2e6], [1e6, 2e6, 2e6]]
+    words = Words("a b c", three)
+    w = maps("w", 1, words)
+    large = gradient_flow(lambda X: w @ X[0], Data(words, [("a", 1)]), squared)
+    assert large.initial_state(values={"w": [1, 2, 2]}).tolist() == [1, 2, 2]
+    with pytest.raises(ModelError, match="makes equal or dependent"):
+        large.initial_state(values={"w": [1, 2, 3]})
+
+
+def test_weights_of_several_networks_are_multiplied_side_by_side() -> None:
+    made, rng = flow(), np.random.default_rng(4)
+    stacks = {"w": rng.normal(size=(3, 1, 2)), "W_K": rng.normal(size=(3, 5, 2)), "W_Q": rng.normal(size=(3, 5, 2))}
+    found = path_products(made.naming, made.closure, stacks, {})
+    for k in range(3):
+        one = path_products(made.naming, made.closure, {name: value[k] for name, value in stacks.items()}, {})
+        assert set(one) == set(found) and all(np.array_equal(found[name][k], one[name]) for name in one)

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from odesys import blocks, num, sym
-from odesys.derive.motion import NORMALISED, SIGN, Rule, heavy_ball, plain, velocity_name
+from odesys import Data, Words, blocks, gradient_flow, maps, num, squared, sym
+from odesys.derive.motion import (
+    NORMALISED,
+    SIGN,
+    Motion,
+    Rule,
+    check_turn,
+    heavy_ball,
+    plain,
+    velocity_name,
+)
+from odesys.errors import ModelError
 from odesys.expr.graph import ONE, ZERO
 
 
@@ -33,3 +44,53 @@ def test_turns_of_given_forces() -> None:
     ]
     assert np.array_equal(found[0], [[1, 0], [0, -1]])
     assert np.allclose(found[1], [[0.6, 0], [0, -0.8]], atol=1e-15)
+
+
+ETA, GAMMA = sym("eta"), sym("gamma")
+
+
+@pytest.mark.parametrize("step", [False, True])
+@pytest.mark.parametrize("decay", [ZERO, num(3), sym("lam")])
+def test_plain_motions_are_those_of_the_module(step: bool, decay) -> None:
+    rule = plain(frozenset({"W", "V"}), step, {"W": num(5)}, decay)
+    own = {True: 1 - ETA * decay, False: -decay}[step]
+    assert rule.step is step and rule.turn is None and rule.moving == {"W", "V"}
+    for name, rate in (("W", num(5)), ("V", ONE)):
+        kept = {} if own is ZERO else {name: own}
+        assert rule.motion(name) == Motion(rate, kept)
+    assert plain(frozenset({"W"}), step) == Rule({"W": Motion(ONE, {"W": ONE} if step else {})}, step)
+
+
+@pytest.mark.parametrize("decay", [ZERO, num(3)])
+def test_inertia_is_that_of_the_module(decay) -> None:
+    pull = {} if decay is ZERO else {"W": -decay}
+    flow = heavy_ball(frozenset({"W"}), False, GAMMA, {"W": num(2)}, decay)
+    assert not flow.step
+    assert flow.motion("dW") == Motion(num(2), {"dW": -GAMMA, **pull}, "W")
+    assert flow.motion("W") == Motion(ZERO, {"dW": ONE})
+    step = heavy_ball(frozenset({"W"}), True, GAMMA, {"W": num(2)}, decay)
+    assert step.step
+    assert step.motion("dW") == Motion(num(2), {"dW": GAMMA, **{k: ETA * v for k, v in pull.items()}}, "W")
+    assert step.motion("W") == Motion(num(2), {"W": 1 - ETA * decay, "dW": GAMMA})
+
+
+def test_a_turn_of_entries_needs_listed_axes_orthonormal_words_and_rates() -> None:
+    """What looks at the whole gradient needs none of them but rates."""
+
+    def flow(gram=None):
+        words = Words("a b", gram)
+        w = maps("w", 1, words)
+        return gradient_flow(lambda X: w @ X[0], Data(words, [("a", 1)]), squared)
+
+    made, angled = flow(), flow([[2, 1], [1, 2]])
+    for turn in (SIGN, NORMALISED):
+        assert check_turn(turn, made.naming, made.closure.read, made.rule) is None
+    with pytest.raises(ModelError, match="but its words a, b have a Gram matrix; take orthonormal words"):
+        check_turn(SIGN, angled.naming, angled.closure.read, angled.rule)
+    assert check_turn(NORMALISED, angled.naming, angled.closure.read, angled.rule) is None
+    assert check_turn(SIGN, angled.naming, angled.closure.read, Rule({})) is None, "nothing that is read moves"
+    silent = plain(frozenset({"w"}), False, {"w": ZERO})
+    with pytest.raises(ModelError, match="sign descent gives the rate 0 to w; leave it out of train"):
+        check_turn(SIGN, made.naming, made.closure.read, silent)
+    with pytest.raises(ModelError, match="normalised descent gives the rate 0 to w"):
+        check_turn(NORMALISED, made.naming, made.closure.read, silent)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from odesys import Data, Units, Words, logistic, maps, softmax
+from odesys import Data, State, Units, Words, logistic, maps, num, softmax, squared, sym
 from odesys.derive.sign_descent import PinnedVectors, inner_product_sign_descent, sign_step
 from odesys.errors import ModelError
 from odesys.expr import graph
@@ -111,3 +111,97 @@ def test_refusals_name_what_does_not_fit() -> None:
     m = maps("m", WORDS, WORDS)
     with pytest.raises(ModelError, match="reads every map alone"):
         inner_product_sign_descent(lambda X: (WORDS.all.T @ m @ m @ X[0]).sum(), data(), logistic)
+
+
+def test_vectors_with_disjoint_supports_have_a_direction_each() -> None:
+    made = PinnedVectors.disjoint(["m", 3])
+    assert made.directions == ((1, 0), (0, 1)) and made.masses == (sym("m"), num(3)) and made.count == 2
+    assert PinnedVectors.axes(3) == PinnedVectors.disjoint([1, 1, 1])
+    assert PinnedVectors.of([[1, 0], [0, 1]]) == PinnedVectors.axes(2)
+    assert PinnedVectors.of([[0, 2, 0]]) == PinnedVectors(((Fraction(1),),), (num(2),))
+    assert PinnedVectors.of([[0, 0]]).masses == () and PinnedVectors.of([[1, -2], [3, -6], [0, 0]]).count == 3
+    with pytest.raises(ModelError, match="rows of one length, at least one of them"):
+        PinnedVectors.of([])
+
+
+@pytest.mark.parametrize("trial", range(4))
+def test_directions_times_masses_are_the_vectors(trial: int) -> None:
+    """Sums over coordinates of |x_k| sgn(x_k . g) x_k, by direction and coordinate by coordinate."""
+    rng = np.random.default_rng(trial)
+    X = rng.integers(-2, 3, (3, 7))
+    made = PinnedVectors.of(X.tolist())
+    V, masses = np.array(made.directions, dtype=float), [float(m.args[0]) for m in made.masses]
+    assert len({tuple(c) for c in V.T}) == V.shape[1] and all(m > 0 for m in masses)
+    for g in rng.normal(size=(5, 3)):
+        assert np.allclose(V @ (np.sign(g @ V) * masses), X @ np.sign(g @ X))
+        assert np.abs(g @ V) @ masses == pytest.approx(np.abs(g @ X).sum())
+
+
+def test_a_frozen_gradient_moves_nothing() -> None:
+    zero = np.array([[num(0), num(0)]], dtype=object)
+    assert [n.args[0] for n in sign_step(zero, PinnedVectors.axes(1), PinnedVectors.axes(2)).ravel()] == [0, 0]
+    none = sign_step(np.array([[num(2)]], dtype=object), PinnedVectors.axes(1), PinnedVectors.of([[0, 0]]))
+    assert none.shape == (1, 1) and none[0, 0] is num(0)
+
+
+def test_the_system_of_a_step_and_of_its_limit() -> None:
+    words = Words("a b")
+    w = maps("w", 1, words)
+    made = inner_product_sign_descent(lambda X: w @ X[0] * "s", Data(words, [("a", 1), ("b", -1)]), logistic)
+    step, flow = made.system(), made.system(kind="flow")
+    assert step.names == flow.names == ("w_a", "w_b") and (step.kind, flow.kind) == ("map", "flow")
+    assert step.parameters == ("eta", "s") and flow.parameters == ("s",)
+    assert step.structure["w_b"] == State("w", right="b") and set(step.observables) == set(made.observables)
+    for s, x in ((2.0, [0.3, -1.0]), (-0.5, [1.0, 0.2])):
+        rate = flow.compile({"s": s})(0.0, x)
+        assert rate.tolist() == [np.sign(s), -np.sign(s)]
+        assert step.compile({"s": s, "eta": 0.25})(0.0, x) == pytest.approx(np.array(x) + 0.25 * rate)
+    seen = made.system(observables={"norm": made.gradient_norm()})
+    assert set(seen.observables) == {"norm"}
+    loss = made.system(kind="flow").with_observables({"norm": made.gradient_norm()}).compile({"s": 2.0})
+    point = np.array([0.3, -1.0])
+    slopes = [-2.0 / (1 + np.exp(2 * 0.3)) / 2, 2.0 / (1 + np.exp(2 * 1.0)) / 2]
+    assert loss.observables(0.0, point)["norm"] == pytest.approx(np.abs(slopes).sum())
+    smooth = made.system(sign=lambda node: node, kind="flow").compile({"s": 2.0})
+    assert smooth(0.0, point) == pytest.approx(-np.array(slopes))
+
+
+def test_maps_have_their_order_rows_and_sides() -> None:
+    known = {READOUT: PinnedVectors.of([[1, -1]])}
+    made = inner_product_sign_descent(attention, data(), logistic, vectors=known, train=["k", "v", "q"])
+    assert list(made.names) == ["k", "v", "q"] and made.system().names[0] == "k_1_a0"
+    assert {n: t.shape for n, t in made.names.items()} == {"k": (2, 3), "v": (1, 3), "q": (2, 3)}
+    assert made.left["v"] == known[READOUT] and made.right["v"] == PinnedVectors.axes(3)
+    assert made.left["k"] == PinnedVectors.axes(2) and {n: g.shape for n, g in made.gradients.items()} == {
+        n: t.shape for n, t in made.names.items()
+    }
+    assert made.structure["q_2_a1"] == State("q", left="2", right="a1")
+    two = Words("p q", name="o")
+    W = maps("W", two, WORDS)
+    tall = inner_product_sign_descent(lambda X: two.all[0].T @ W @ X[0], data(), squared)
+    assert tall.names["W"].tolist() == [[f"W_{r}_{c}" for c in ("a0", "a1", "a2")] for r in "pq"]
+
+
+def test_a_map_read_from_the_other_end_has_the_same_gradient() -> None:
+    w = maps("w", 1, WORDS)
+    there, back = (inner_product_sign_descent(f, data(), squared) for f in (lambda X: w @ X[0], lambda X: X[0].T @ w.T))
+    assert there.names["w"].tolist() == back.names["w"].tolist()
+    assert all(a is b for a, b in zip(there.gradients["w"].ravel(), back.gradients["w"].ravel(), strict=True))
+    R = Units("r", 2)
+    W, v = maps("W", R, WORDS), maps("v", 1, R)
+    rows = [
+        inner_product_sign_descent(f, data(), squared, train="W v")
+        for f in (lambda X: v @ (W @ X[0]), lambda X: (X[0].T @ W.T) @ v.T)
+    ]
+    assert rows[0].names["W"].tolist() == rows[1].names["W"].tolist() and rows[0].names["W"].shape == (2, 3)
+    point = {n: float(k + 1) for k, n in enumerate(rows[0].system().names)}
+    one, other = (
+        graph.evaluate(list(made.gradients["W"].ravel()), point, graph.FLOAT_FUNCTIONS, float) for made in rows
+    )
+    assert one == pytest.approx(other)
+
+
+def test_a_map_between_two_pairs_of_sets_is_refused() -> None:
+    w, m = maps("w", 1, WORDS), maps("m", WORDS, WORDS)
+    with pytest.raises(ModelError, match="reads every map alone and between one pair of pinned sets"):
+        inner_product_sign_descent(lambda X: w @ m @ X[0], data(), logistic)

@@ -9,7 +9,23 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from odesys import AttentionModel, ClosureError, FixedVector, Head, OdesysError, Value, gradient_descent, gradient_flow
+from odesys import (
+    AttentionModel,
+    ClosureError,
+    Data,
+    FixedVector,
+    Head,
+    OdesysError,
+    Value,
+    Words,
+    gradient_descent,
+    gradient_flow,
+    heavy_ball,
+    logistic,
+    maps,
+    normalised_descent,
+    sign_descent,
+)
 from tests import toy_models
 from tests.attention_oracle import descent_run, flow_run, network_gradients, network_loss, random_network
 from tests.toy_models import Toy
@@ -249,3 +265,53 @@ def test_unknown_word_in_the_data_is_named() -> None:
     data = Distribution([Sample(["a", "d"], 1, Fraction(1))])
     with pytest.raises(OdesysError, match="token 'd' is not in the dictionary"):
         gradient_flow(toy.model, data)
+
+
+def linear():
+    """A program of one map on two words, and its data."""
+    words = Words("a b")
+    w = maps("w", 1, words)
+    return lambda X: w @ X[0], Data(words, [("a", 1), ("b", -1)])
+
+
+@pytest.mark.parametrize(
+    ("derive", "given"),
+    [
+        (gradient_flow, {"decay": 0, "carry": None, "rates": {}}),
+        (gradient_descent, {"decay": 0, "batch": None, "rates": {}}),
+        (heavy_ball, {"decay": 0, "friction": "gamma", "step": False}),
+        (sign_descent, {"decay": 0, "kind": "step"}),
+        (normalised_descent, {"decay": 0, "kind": "step"}),
+    ],
+)
+def test_what_is_left_out_has_the_values_that_are_documented(derive, given: dict) -> None:
+    f, data = linear()
+    short, long = derive(f, data), derive(f, data, logistic, train="w", **given)
+    assert short.system.kind == long.system.kind == ("flow" if derive in (gradient_flow, heavy_ball) else "map")
+    assert all(a is b for a, b in zip(short.system.nodes, long.system.nodes, strict=True))
+    assert short.train == ("w",) and short.batch is None and short.rule.step == (short.system.kind == "map")
+
+
+def test_rules_are_steps_or_flows_as_they_are_asked_for() -> None:
+    f, data = linear()
+    for derive in (sign_descent, normalised_descent):
+        assert derive(f, data, kind="flow").system.kind == "flow" and derive(f, data, kind="step").system.kind == "map"
+        with pytest.raises(OdesysError, match=r"kind='jump' is 'step' \(W -> W\+\) or 'flow'"):
+            derive(f, data, kind="jump")
+    assert heavy_ball(f, data, step=True).system.kind == "map"
+    assert gradient_descent(f, data, batch=1).batch == 1 and heavy_ball(f, data, step=True, batch=2).batch == 2
+    with pytest.raises(
+        OdesysError, match="batch=1: a flow sees all samples at once; mini-batches are steps, add step=True"
+    ):
+        heavy_ball(f, data, batch=1)
+    assert heavy_ball(f, data, friction=2, decay=3).system.equations["dw_a"] is not None
+    for wrong, text in (
+        (lambda: gradient_flow(f, data, ["w"]), "the third argument is the loss; maps that move are given by name"),
+        (lambda: gradient_flow(f, data, {"w"}), "the third argument is the loss"),
+        (lambda: gradient_flow(f, data, train={"w": 1}), "is a mapping; write the names of the maps"),
+        (lambda: gradient_flow(3, data), "derived from a function of the tokens X"),
+    ):
+        with pytest.raises(OdesysError, match=text):
+            wrong()
+    shown = gradient_flow(f, data, show={"H": f}).system.observables
+    assert {"H_1", "H_2"} <= set(shown) and "H_1" not in gradient_flow(f, data).system.observables

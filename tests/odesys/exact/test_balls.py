@@ -10,13 +10,17 @@ import pytest
 
 from odesys.errors import IntegrationError, ParameterError
 from odesys.exact.balls import (
+    MOST_BITS,
     as_ball,
     ball_around,
     ball_context,
     ball_endpoints,
     ball_evaluate,
+    ball_number,
     ball_program,
     coefficient,
+    dyadic,
+    exact,
     exact_tape,
     has_endpoints,
     series_program,
@@ -126,3 +130,97 @@ def test_a_range_from_the_larger_to_the_smaller_number_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"the range \(1, 1/2\) is empty"):
         ball_around(1, Fraction(1, 2))
     assert 1 in ball_around(1, 1)
+
+
+EXPONENTS = [Fraction(p, q) for q in (1, 2, 3, 5) for p in range(-4, 5) if p and math.gcd(p, q) == 1]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS, ids=str)
+def test_a_power_of_a_ball_or_a_series_is_one(exponent: Fraction) -> None:
+    """Law: the q-th power of x^(p/q) is x^p, and it is positive; of a series all coefficients."""
+    p, q = exponent.numerator, exponent.denominator
+    with ball_context(128, 6):
+        curve = flint.arb_series([flint.arb(3) / 2, flint.arb(1) / 3, -flint.arb(1) / 5, 1], prec=6)
+        (series,) = series_program((X**exponent,), 128)({"x": curve})
+        (ball,) = ball_program([X**exponent], 128)({"x": curve[0]})
+        (plain,) = series_program((X**exponent,), 128)({"x": curve[0]})
+        assert ball > 0 and series[0].overlaps(ball) and plain.overlaps(ball) and ball.rad() < 1e-30
+        left, right = flint.arb_series([1], prec=6), flint.arb_series([1], prec=6)
+        for _ in range(q):
+            left = left * series
+        for _ in range(abs(p)):
+            left, right = (left, right * curve) if p > 0 else (left * curve, right)
+        for k in range(6):
+            assert left[k].overlaps(right[k]) and left[k].rad() < 1e-25, k
+
+
+@pytest.mark.parametrize("name", [name for name in graph.FUNCTIONS if name != "step"])
+def test_the_slope_of_a_series_is_that_of_its_function_times_that_of_its_argument(name: str) -> None:
+    """Law: f(z)' = f'(z) z', and f(z) begins with the value of f; outside of its domain it is not a number."""
+    low, high = graph.FUNCTIONS[name].domain
+    start = Fraction(3, 2) if low == 1 else Fraction(1, 4)
+    node = call(name, X)
+    slope = graph.gradient(node, [X])[0]
+    with ball_context(128, 6):
+        curve = flint.arb_series([as_ball(start), flint.arb(1) / 3, -flint.arb(1) / 5], prec=6)
+        value, first = series_program((node, slope), 128)({"x": curve})
+        (ball,) = ball_evaluate([node], {"x": as_ball(start)}, 128)
+        (plain,) = series_program((node,), 128)({"x": as_ball(start)})
+        assert value[0].overlaps(ball) and plain.overlaps(ball) and ball.rad() < 1e-30
+        left, right = value.derivative(), first * curve.derivative()
+        for k in range(5):
+            assert left[k].overlaps(right[k]) and left[k].rad() < 1e-25, k
+        for end, way in ((low, -1), (high, 1)):
+            if math.isfinite(end):
+                for outside in (flint.arb(end), flint.arb(end, 0.125), flint.arb(end + way)):
+                    (lost,) = series_program((node,), 128)({"x": flint.arb_series([outside, 1], prec=3)})
+                    assert not lost[0].is_finite() and not lost[2].is_finite()
+
+
+def test_a_context_is_left_as_it_was_found() -> None:
+    before = flint.ctx.cap, flint.ctx.prec
+    with pytest.raises(ZeroDivisionError), ball_context(200, 9):
+        assert (flint.ctx.cap, flint.ctx.prec) == (9, 200)
+        _ = 1 // 0
+    assert (flint.ctx.cap, flint.ctx.prec) == before
+    (third,) = ball_program([X / 3], 300)({"x": flint.arb(1)})
+    assert third.rad() < 1e-85 and flint.ctx.prec == before[1]
+
+
+def test_numbers_that_are_exact_and_others() -> None:
+    assert (exact(3), exact("2/3"), exact(Fraction(1, 7))) == (3, Fraction(2, 3), Fraction(1, 7))
+    for wrong, words in ((0.5, "is not exact"), ("x", "is not an exact number"), (None, "is not an exact number")):
+        with pytest.raises(ParameterError, match=words):
+            exact(wrong)
+    ball = flint.arb(1, 2)
+    assert as_ball(ball) is ball and as_ball(3) == 3 and ball_number(Fraction(1, 2)) == flint.arb(0.5)
+    for value in (0.1, -300.0, 0.0, 1.0):
+        error = 2.0**-50 * max(1.0, abs(value))
+        low, high = ball_endpoints(ball_number(value))
+        assert low <= Fraction(value) - Fraction(error) and Fraction(value) + Fraction(error) <= high
+        assert high - low < Fraction(2.01 * error)
+    assert 1 in 7 * as_ball(Fraction(1, 7)) and as_ball(Fraction(-5, 4)) == flint.arb(-1.25)
+    with pytest.raises(ParameterError, match="not exact"):
+        exact_tape([X + 0.5])
+    with pytest.raises(ParameterError, match="not exact"):
+        exact_tape([graph.num(0.5) ** Fraction(1, 3) * X, graph.num(0.25)])
+
+
+@pytest.mark.parametrize(
+    "value", [Fraction(1, 3), Fraction(22, 7), Fraction(-1, 999), Fraction(10**9, 7), Fraction(2**-40), Fraction(5)]
+)
+def test_a_nearby_number_has_few_binary_digits(value: Fraction) -> None:
+    near = dyadic(value)
+    assert near.denominator & (near.denominator - 1) == 0 and abs(near - value) <= abs(value) / 2**11
+    assert value >= 2**12 or near.numerator.bit_length() <= 14
+    assert dyadic(near) == near
+
+
+def test_ends_of_balls_are_exact_up_to_a_length() -> None:
+    low, high = ball_endpoints(ball_around(Fraction(-1, 4), Fraction(3, 4)))
+    assert low <= Fraction(-1, 4) and Fraction(3, 4) <= high and high - low < Fraction(1) + Fraction(1, 10**6)
+    assert ball_endpoints(flint.arb(0.75)) == (Fraction(3, 4),) * 2
+    assert ball_endpoints(flint.arb(0.75, 0.25))[0] <= Fraction(1, 2) and ball_endpoints(flint.arb(0)) == (0, 0)
+    for sign in (1, -1):
+        assert has_endpoints(as_ball(2) ** (sign * (MOST_BITS - 100)))
+        assert not has_endpoints(as_ball(2) ** (sign * (MOST_BITS + 100)))

@@ -227,3 +227,66 @@ def test_the_logarithm_of_a_sum_is_one_atom() -> None:
     (plain,) = Rewriter(positive=["x", "y"])([call("log", X + Y)])
     (unknown,) = Rewriter()([call("log", X + Y)])
     assert plain.op == unknown.op == "sym"
+
+
+def test_an_argument_is_one_quotient_in_lowest_terms() -> None:
+    rewriter = Rewriter()
+    assert rewriter.normal((X**2 + 1) / (X + 1) + 1) is (X**2 + X + 2) / (X + 1)
+    assert rewriter.normal((X**2 - 1) / (X - 1)) is X + 1 and rewriter.normal(X * Y + 3) is X * Y + 3
+    assert rewriter.normal((X + Y) * (X - Y)) is X**2 - Y**2
+
+
+def test_signs_that_are_known() -> None:
+    """Sums of positive terms, products of positive factors, numbers and exponentials; nothing else."""
+    rewriter = Rewriter(positive=["x", "y"])
+    open_, closed = rewriter([step(node) for node in (X + Y, X - Y)])
+    assert open_ is ONE and closed not in (ONE, ZERO)
+    for node in (
+        X,
+        X * Y,
+        X**2 / Y,
+        X + 2,
+        3 * X + exp(-Z),
+        exp(Z) * X,
+        sqrt(X),
+        num(3),
+        X / (X + exp(Z)),
+        exp(Z) + exp(-Z),
+    ):
+        assert rewriter([step(node), step(-node)]) == [ONE, ZERO], node
+    for node in (Z, Z**2, X * Z, X - 1, 2 - X, -X + exp(Z), X + Z, Z / (Z + 1), call("log", X), call("sin", X) + 2):
+        assert rewriter([step(node)])[0] not in (ONE, ZERO), node
+    assert rewriter([step(num(-2)), step(num(2))]) == [ZERO, ONE]
+
+
+def test_a_half_line_and_its_opposite_share_their_atoms_whichever_comes_first() -> None:
+    for sign in (1, -1):
+        rewriter = Rewriter()
+        gate, other = rewriter([step(sign * (2 * Z - 4)), step(sign * (4 - 2 * Z))])
+        surface = sign * (Z / 2 - 1)
+        assert gate.op == "sym" and rewriter.meaning[gate] == ("step", surface)
+        edge = ONE - gate - other
+        assert rewriter.meaning[edge] == ("edge", surface) and rewriter.relations.gates == {gate}
+        assert rewriter.relations.edges == {edge: (gate, surface)}
+
+
+def test_numbers_whose_factors_are_known_and_others() -> None:
+    from odesys.exact.rewriting import _FACTOR_LIMIT
+
+    assert list(primes(Fraction(_FACTOR_LIMIT))) == [(num(2), 18), (num(5), 18)]
+    assert list(primes(Fraction(1, _FACTOR_LIMIT + 1))) == [(num(_FACTOR_LIMIT + 1), -1)]
+    assert list(primes(Fraction(2, 3))) == [(num(2), 1), (num(3), -1)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 12])
+def test_angles_of_multiples_are_polynomials_in_the_atoms_of_one(count: int) -> None:
+    """cos(k x) and sin(k x), of either sign, at cos and sin of a number."""
+    rewriter = Rewriter()
+    nodes = [call(name, sign * count * X) for name in ("cos", "sin") for sign in (1, -1)]
+    made = rewriter(nodes)
+    (cosine,) = rewriter.relations.sine
+    sine = rewriter.relations.sine[cosine]
+    assert rewriter.meaning[cosine] == ("cos", X) and rewriter.meaning[sine] == ("sin", X)
+    env = {str(cosine.args[0]): math.cos(0.7), str(sine.args[0]): math.sin(0.7)}
+    for node, new in zip(nodes, made, strict=True):
+        assert value(new, env) == pytest.approx(value(node, POINT), abs=1e-12)

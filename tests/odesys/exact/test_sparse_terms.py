@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -43,3 +45,39 @@ def test_a_power_of_two_terms_is_refused_before_it_is_long() -> None:
     assert len(sparse_terms((x + 1) ** 200)) == 201
     with pytest.raises(TooManyTerms):
         sparse_terms((x + 1) ** 100_000)
+
+
+def test_terms_by_hand() -> None:
+    x, y = sym("x"), sym("y")
+
+    def told(node: graph.Node) -> dict[frozenset[tuple[str, object]], object]:
+        return {frozenset((repr(a)[5:-1], e) for a, e in m): c for m, c in sparse_terms(node).items()}
+
+    def monomial(**powers: object) -> frozenset[tuple[str, object]]:
+        return frozenset(powers.items())
+
+    third = Fraction(1, 3)
+    assert told(graph.ZERO) == {} and told(graph.num(third)) == {monomial(): third}
+    cube = {monomial(x=3): 1, monomial(x=2, y=1): 3, monomial(x=1, y=2): 3, monomial(y=3): 1}
+    assert told((x + y) ** 3) == cube and told(x * (x + y) ** 2 + y * (x + y) ** 2) == cube
+    assert told((x + 1) * (x - 1) / x) == {monomial(x=1): 1, monomial(x=-1): -1}
+    assert told(2 * x - third) == {monomial(x=1): 2, monomial(): -third}
+    assert told((x + 1) * graph.exp(y) * y) == {
+        frozenset({("x", 1), ("exp(y)", 1), ("y", 1)}): 1,
+        frozenset({("exp(y)", 1), ("y", 1)}): 1,
+    }
+    for opaque in ((x + y) ** Fraction(1, 2), 1 / (x + y), (x + y) ** -2, graph.num(0.5)):
+        ((found, c),) = sparse_terms(opaque * x if opaque.op != "num" else opaque).items()
+        assert c == 1 and len(found) == (2 if opaque.op != "num" else 1)
+    assert told(graph.sqrt(x + y) ** 3 / (x + y)) == {frozenset({("x + y", Fraction(1, 2))}): 1}
+
+
+def test_the_limit_itself_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of terms in one multiplication, and in all those of one power."""
+    x, y, z = sym("x"), sym("y"), sym("z")
+    for node, limit in (((x + y) * (x + y + z), 6), ((x + y) ** 3, 10), ((x + y) ** 2, 4)):
+        monkeypatch.setattr(module, "LIMIT", limit)
+        assert sparse_terms(node)
+        monkeypatch.setattr(module, "LIMIT", limit - 1)
+        with pytest.raises(TooManyTerms):
+            sparse_terms(node)

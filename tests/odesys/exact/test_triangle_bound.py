@@ -34,3 +34,30 @@ def test_no_point_of_the_box_is_above_the_bound() -> None:
 def test_refusals(node) -> None:
     with pytest.raises(EquationError):
         triangle_bound(node, {"x": 1})
+
+
+def test_a_bound_is_the_polynomial_with_all_signs_positive() -> None:
+    B = sym("B")
+    bound = triangle_bound((x - 2 * y) ** 3 / 5 - x * y + Fraction(-1, 7), {"x": D, "y": B, "unused": 1})
+    wanted = (D + 2 * B) ** 3 / 5 + D * B + Fraction(1, 7)
+    for at in ({"D": 2, "B": 3}, {"D": Fraction(1, 3), "B": 5}):
+        assert graph.evaluate([bound - wanted], at, {}) == [0]
+    assert triangle_bound((x**2 - 1) / (x - 1), {"x": 3}) is graph.num(4)  # it is x + 1
+    assert triangle_bound(-x / 3, {"x": D}) is D / 3 and triangle_bound(graph.num(-2), {}) is graph.num(2)
+
+
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        (1.5 * x, "with floats would be no proof"),
+        (1 / x, "for polynomials; this expression has divisors or roots"),
+        (x / (x + 1), "has divisors or roots"),
+        (graph.sqrt(x) + x, "has divisors or roots"),
+        (x + y, r"Node\(y\) has no bound"),
+        (x * graph.exp(y), r"Node\(exp\(y\)\) has no bound"),
+        ((x + 1) ** 10**9, "too many terms"),
+    ],
+)
+def test_refusals_say_why(node: graph.Node, words: str) -> None:
+    with pytest.raises(EquationError, match=words):
+        triangle_bound(node, {"x": 1})

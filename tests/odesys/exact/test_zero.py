@@ -222,3 +222,92 @@ def test_points_are_on_several_scales_each_with_and_without_signs(seed: int) -> 
     scales = [float(value) for value in largest[::2]]
     assert scales == pytest.approx(([2, 0.75, 6, 20] * 9)[: len(scales)], rel=0.05)
     assert list(rational_points([], seed=seed)) == [{}]
+
+
+@pytest.mark.parametrize(
+    ("node", "answer", "method"),
+    [
+        (x - x, "zero", "it cancels as written"),
+        (0.5 * x - x, "undecided", "floats are never proofs"),
+        (exp(x) - 1, "nonzero", "ball arithmetic with 64 bits at a rational point"),
+        (DIFFERENT["far below double precision"], "nonzero", "ball arithmetic with 128 bits at a rational point"),
+        (
+            sqrt(3 + 2 * sqrt(num(2))) - 1 - sqrt(num(2)),
+            "undecided",
+            "no proof by the rules, no witness with 1024 bits",
+        ),
+        (IDENTITIES["Pythagoras"], "zero", "named rewriting, then exact expansion of sums to depth 1"),
+        (IDENTITIES["tangent"], "zero", "named rewriting, each divisor for itself"),
+        (IDENTITIES["arctan is odd"], "zero", "named rewriting"),
+        (
+            (x + y) * (z + 1) - z * (x + y) - (x + y),
+            "zero",
+            "named rewriting, each divisor for itself, sums to depth 2",
+        ),
+    ],
+)
+def test_how_an_answer_was_reached_is_said(node: Node, answer: str, method: str) -> None:
+    result = zero_test(node)
+    assert (result.answer, result.method) == (answer, method)
+
+
+def test_a_result_is_told_with_its_witness_or_its_residual() -> None:
+    assert repr(zero_test(x - x)) == "<ZeroResult: zero, it cancels as written>"
+    points = lambda names, seed: [{name: Fraction(1, 2) for name in names}]  # noqa: E731
+    told = repr(zero_test(x * x - x, points=points))
+    assert told.startswith("<ZeroResult: nonzero, ball arithmetic with 64 bits at a rational point: ")
+    assert told.endswith(" at {'x': '1/2'}>") and "-0.25" in told
+    assert repr(zero_test(0.5 * x)) == "<ZeroResult: undecided, floats are never proofs: 0.5*x>"
+
+
+def test_points_that_do_not_respect_what_is_positive_are_left_out() -> None:
+    """Zero is not positive; of no names one point is enough."""
+    drawn: list[int] = []
+
+    def points(names: Sequence[str], seed: int) -> Iterator[dict[str, Fraction]]:
+        for k in count(-1):
+            drawn.append(k)
+            yield {name: Fraction(k, 2) for name in names}
+
+    found = zero.points_for([x * y], ["x"], 0, points)
+    assert [point["x"] for point in found] == [Fraction(k, 2) for k in range(1, zero.POINTS - 1)]
+    assert len(drawn) == zero.POINTS and all(set(point) == {"x", "y"} for point in found)
+    drawn.clear()
+    assert zero.points_for([num(3)], [], 0, points) == [{}] and len(drawn) == 1
+    assert zero.points_for([x * y], ["y"], 5) == list(rational_points(["x", "y"], ["y"], 5))
+    assert zero.points_for([x], ["y"], 5) == zero.points_for([x], [], 5) != zero.points_for([x], [], 6)
+
+
+def test_balls_at_points_enclose_the_value_there_and_are_none_where_it_has_none() -> None:
+    node = 1 / (x - 1) + exp(x)
+    points = [{"x": Fraction(k, 3)} for k in range(1, 5)]
+    found = list(zero.ball_values(node, points, 100))
+    assert [point for point, _ in found] == points
+    for point, ball in found:
+        if point["x"] == 1:
+            assert ball is None or not ball.is_finite()
+        else:
+            exact = 1 / flint.arb(flint.fmpq(point["x"].numerator - 3, 3)) if point["x"].denominator == 1 else None
+            with flint.ctx.workprec(200):
+                at = flint.arb(flint.fmpq(point["x"].numerator, point["x"].denominator))
+                assert exact is None and ball.contains(1 / (at - 1) + at.exp()) and float(ball.rad()) < 1e-27
+
+
+def test_what_vanishes_may_vanish() -> None:
+    """At random points modulo a prime; where there are roots, or a divisor is zero, nothing is said against it."""
+    vanishing = [
+        (x + y) ** 2 - x**2 - 2 * x * y - y**2,
+        1 / (x * (x + 1)) - 1 / x + 1 / (x + 1),
+        x / 3 - x * Fraction(1, 3),
+    ]
+    assert all(map(zero._may_vanish, [*vanishing, sqrt(x) + 1, 1 / vanishing[0] + x]))
+    for other in (x + y, (x + y) ** 2 - x**2 - y**2, x / 3 - x / 7, num(1), 1 / (1 + x) - 1):
+        assert not zero._may_vanish(other)
+
+
+def test_a_text_is_whole_up_to_its_longest_length() -> None:
+    for length in range(zero.SHORT - 2, zero.SHORT + 3):
+        name = "a" * length
+        told = in_short(sym(name))
+        assert told == name if length <= zero.SHORT else told.startswith("an expression of 1 nodes in 1 symbols")
+    assert in_short(graph.multiply(*(sym(f"x{k}") for k in range(90)))) == "a product of 90 factors in 90 symbols"

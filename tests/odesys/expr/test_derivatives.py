@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,6 +44,10 @@ def test_derivatives_on_the_right_are_solved_for() -> None:
         ([sp.Eq(x.diff(t, 2), x)], "order 2"),
         ([sp.Eq(dx, 1), sp.Eq(dx, 2)], "two equations"),
         (["x"], "no equation"),
+        ([SimpleNamespace(lhs=dx)], "no equation"),
+        ([SimpleNamespace(rhs=dx)], "no equation"),
+        ({x.diff(t, 2): y}, "order 2"),
+        ([sp.Eq(dx, 1), sp.Eq(dx + dy, 2), sp.Eq(dy, 1)], "3 equations do not determine the 2 derivatives x', y'"),
     ],
 )
 def test_what_can_not_be_solved_is_refused(equations: Any, says: str) -> None:

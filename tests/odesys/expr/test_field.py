@@ -61,3 +61,27 @@ def test_parameters_are_names_that_are_no_states() -> None:
 def test_a_root_makes_a_field_block_only(side: str) -> None:
     root = blocks.gram_root(leaf("S", (2, 2)), blocks.constant(np.array([[num(1)]], dtype=object)), side)
     assert BlockField(LAYOUT, {"S": root}, {}).block_only
+
+
+def test_a_layout_is_told_in_a_line_and_knows_where_states_are() -> None:
+    assert repr(LAYOUT) == "<Layout: 4 states in S (2, 2), A (2, 2)>"
+    assert LAYOUT.numbers == {"s11": 0, "s12": 1, "s22": 2, "a12": 3}
+
+
+def test_a_field_at_expressions_is_the_field_with_them_put_in() -> None:
+    made = field()
+    values = [sym("u") + 1, graph.exp(sym("v")), num(2), -sym("u")]
+    there = made.at(values)
+    wanted = graph.substitute(list(made.nodes), dict(zip(map(sym, NAMES), values, strict=True)))
+    for one, other in zip(there, wanted, strict=True):
+        at = {"u": 0.3, "v": -0.7, "r": 1.7}
+        both = graph.evaluate([one, other], at, graph.FLOAT_FUNCTIONS, float)
+        assert both[0] == pytest.approx(both[1], rel=1e-13)
+    assert isinstance(there, tuple) and len(there) == 4
+
+
+def test_parameters_of_functions_count_and_their_argument_does_not() -> None:
+    s = leaf("S", (2, 2))
+    applied = blocks.apply(sym("k") * sym("z") + graph.exp(-sym("z")), s)
+    seen = BlockField(LAYOUT, {"S": applied, "A": leaf("A", (2, 2))}, {"c": blocks.constant([[sym("m")]])})
+    assert seen.parameters == {"k", "m"} and seen.observables == {"c": sym("m")}

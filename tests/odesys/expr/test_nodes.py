@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from odesys import stated
 from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import ONE, ZERO, num, sym
@@ -226,3 +227,99 @@ def test_exponentials_gates_and_symbolic_powers_have_one_form() -> None:
         assert graph.combine(other) in (num(5), X, 2 * X + 1)
     assert (X.__add__("no"), X.__mul__([]), X.__rsub__(None)) == (NotImplemented,) * 3
     assert graph.as_node("x") is X and graph.as_node(3) is num(3) and +X is X
+
+
+def test_how_an_expression_was_written_is_noted_while_that_is_asked_for() -> None:
+    square, quotient = X**2, X / (Y + 1)
+    with stated.recorded():
+        for operation, left, right, result in (
+            ("+", X, Y + 1, X + (Y + 1)),
+            ("-", square, 2 * Y, square - 2 * Y),
+            ("-", num(3), square, 3 - square),
+            ("*", X, Y + 2, X * (Y + 2)),
+            ("/", X, Y + 1, X / (Y + 1)),
+            ("/", num(3), Y + 1, 3 / (Y + 1)),
+            ("^", Y + 3, Fraction(5), (Y + 3) ** 5),
+        ):
+            assert stated.forms[result][-1][1:] == (operation, left, right)
+        assert stated.written[square - 2 * Y] == ("-", square, 2 * Y) and quotient not in stated.written
+    before = dict(stated.forms)
+    _ = (X + 7) * (Y - 9) / (X - 8) ** 3
+    assert stated.forms == before
+
+
+def test_other_kinds_of_values_are_left_to_others_or_refused() -> None:
+    import sympy as sp
+
+    for method in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "rpow"):
+        assert getattr(X, f"__{method}__")("no number") is NotImplemented
+    assert graph.as_node(sp.Symbol("x") ** 2 / 3) is X**2 / 3 and 2**X is graph.symbolic_power(num(2), X)
+    assert X**2.0 is X**2 and X ** "1/2" is graph.sqrt(X) and repr(X**2) == "Node(x**2)"
+    with pytest.raises(EquationError, match="more than 4300 digits"):
+        num(10**5000)
+    with pytest.raises(EquationError, match="the function no is not known"):
+        graph.call("no", X)
+    for wild in (float("inf"), float("-inf"), float("nan")):
+        with pytest.raises(EquationError, match="every constant must be finite"):
+            num(wild)
+
+
+def test_terms_and_factors_stand_in_one_order() -> None:
+    """Constants, then symbols by name, then all else; each expression has its own key."""
+    made = [num(1), num(2), X, Y, X + Y, X - Y, 2 * X, X * Y, X / Y, X**2, X**3, graph.exp(X), graph.call("sin", X)]
+    made += [graph.sqrt(X), graph.exp(Y), X**2 + Y, X + 2 * Y, 0.5 * X + Y, num(0.5), graph.step(X)]
+    keys = [node.uid for node in made]
+    assert len(set(keys)) == len(made)
+    assert (
+        max(num(k).uid for k in (0, 7, -3))
+        < X.uid
+        < Y.uid
+        < min(node.uid for node in made if node.args[0:1] and node.op not in ("num", "sym"))
+    )
+    assert [term for _, term in graph.linear_terms(graph.exp(X) + Y + X + 3)][:3] == [ONE, X, Y]
+    assert sorted([Y, X, num(1)]) == [num(1), X, Y] and (X < Y) is True and (Y < X) is False
+    assert sym("x") is X and num(Fraction(6, 4)) is num(Fraction(3, 2)) and num(2.0) is not num(2)
+
+
+def test_a_node_is_made_again_from_its_parts() -> None:
+    for node in (num(2), num(0.5), X, X + 2 * Y - 1, X**2 * Y**-3, graph.exp(X - 1), graph.step(X), graph.sqrt(X) / Y):
+        make, parts = node.__reduce__()
+        assert make(*parts) is node and copy.copy(node) is node
+
+
+def test_factors_of_sums_are_taken_out_where_they_can_be() -> None:
+    """Leading coefficients: exactly, with their powers; of floats too, but not where one is zero or infinite."""
+    assert (2 * X + 4 * Y) ** 3 is 8 * (X + 2 * Y) ** 3 and (2 * X + 4 * Y) ** -2 is (X + 2 * Y) ** -2 / 4
+    assert (-X + Y) ** 2 is (X - Y) ** 2 and (-X + Y) ** 3 is -((X - Y) ** 3) and 1 / (Y - X) is -1 / (X - Y)
+    assert (3 * X) ** -2 is X**-2 / 9 and (3 * X * Y**2) ** 2 is 9 * X**2 * Y**4
+    half = (2 * X + 4 * Y) ** Fraction(1, 2)
+    assert (
+        half.op == "mul"
+        and half**2 is 2 * X + 4 * Y
+        and half * half is 2 * X + 4 * Y
+        and half**4 is 4 * (X + 2 * Y) ** 2
+    )
+    assert (2 * X) ** Fraction(1, 2) * (2 * X) ** Fraction(1, 2) is 2 * X and (X * Y) ** Fraction(
+        1, 3
+    ) ** 3 is not X * Y
+    assert ((X * Y) ** Fraction(1, 3)) ** 3 is X * Y and (X**2) ** Fraction(1, 2) is not X
+    floats = (0.5 * X + 0.25 * Y) * (X + 0.5 * Y)
+    assert floats is (1.0 * X + 0.5 * Y) * (X + 0.5 * Y) * 0.5
+    assert graph.scale(X + Y, Fraction(0)) is ZERO and graph.scale(X, 1) is X and graph.scale(X - Y, -1) is Y - X
+    assert 0.0 * X is not ZERO and graph.multiply(num(0.0), X) is not ZERO and graph.multiply(ZERO, X, Y) is ZERO
+    assert graph.multiply() is ONE and graph.add([]) is ZERO and graph.multiply(num(2), num(3)) is num(6)
+    assert (
+        graph.from_powers({X: Fraction(0), Y: Fraction(1)}, 2) is 2 * Y
+        and graph.from_powers({X: Fraction(2)}, 0) is ZERO
+    )
+
+
+def test_exponentials_begin_with_a_positive_term_and_powers_are_read_back() -> None:
+    assert graph.exp(Y - X) is 1 / graph.exp(X - Y) and graph.exp(-2 * X).args == ((graph.exp(2 * X), -1),)
+    log = graph.call("log", X)
+    assert graph.power_parts(graph.exp(2 * log * Y)) == (X, 2 * Y) and graph.power_parts(graph.exp(log)) == (X, ONE)
+    assert graph.power_parts(graph.exp(log**2)) is None and graph.power_parts(graph.exp(log + 1)) is None
+    assert graph.power_parts(graph.exp(log / Y)) == (X, 1 / Y) and graph.power_parts(log) is None
+    assert X ** num(Fraction(1, 2)) is graph.sqrt(X) and X ** num(0.5) is not graph.sqrt(X)
+    assert graph.step(-3 * X + 6 * Y).args[0] is -X + 2 * Y and graph.step(X - 1).args[0] is X - 1
+    assert graph.relu(num(-2)) is ZERO and graph.relu(num(2)) is num(2) and graph.absolute(-X) is graph.absolute(X)

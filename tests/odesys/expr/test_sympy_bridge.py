@@ -73,13 +73,13 @@ def test_what_sympy_has_its_own_words_for_keeps_its_value() -> None:
         sp.Min(sp.Abs(SX), sp.sign(SY), sp.Max(SX - 1, SY + 1), evaluate=False),
         sp.Heaviside(SX - SY) - sp.sign(SX + SY) * SX,
     ):
-        for given in (expression, expression.xreplace({state: call for call, state in of_time.items()})):
-            node = from_sympy(given)
+        for written in (expression, expression.xreplace({state: call for call, state in of_time.items()})):
+            node = from_sympy(written)
             assert graph.symbols([node]) <= {"x", "y"}
             for x, y in ((0.5, -2.0), (-1.5, 2.5), (3.0, 0.25), (0.25, 0.125)):
                 wanted = float(expression.subs({SX: x, SY: y}))
                 found = graph.evaluate([node], {"x": x, "y": y}, graph.FLOAT_FUNCTIONS, float)[0]
-                assert found == pytest.approx(wanted, rel=1e-14, abs=1e-15), (given, x, y)
+                assert found == pytest.approx(wanted, rel=1e-14, abs=1e-15), (written, x, y)
     edge = from_sympy(sp.Heaviside(SX)), from_sympy(sp.sign(SX)), from_sympy(sp.Max(SX, 0))
     assert [value(node, 0.0, 0.0) for node in edge] == [0, 0, 0]
 
@@ -124,4 +124,6 @@ def test_conditions_are_gates_on_their_edges_too() -> None:
                 wanted = 2 if condition.subs({SX: x, SY: y}) == sp.true else -1
                 assert value(node, x, y) == wanted, (condition, x, y)
     never = sp.Piecewise((SX, sp.false), (SY, True), evaluate=False)
-    assert from_sympy(never) is graph.sym("y") and from_sympy(sp.Piecewise((SX, True), evaluate=False)) is graph.sym("x")
+    assert from_sympy(never) is graph.sym("y") and from_sympy(sp.Piecewise((SX, True), evaluate=False)) is graph.sym(
+        "x"
+    )

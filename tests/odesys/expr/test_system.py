@@ -6,7 +6,7 @@ import sympy as sp
 
 from odesys import EquationError, System, graph, stated, sym
 from odesys.expr.field import ScalarField
-from odesys.expr.system import State, WrittenEquations
+from odesys.expr.system import State, WrittenEquations, state_vector
 
 X, Y = sp.symbols("x y")
 
@@ -138,3 +138,60 @@ def test_definitions_may_use_each_other_and_are_all_put_in() -> None:
     assert not graph.symbols([node]) - {"x"} and graph.evaluate([node], {"x": 2}, {}, int) == [19]
     none = WrittenEquations(made.field, {}, made.nodes)
     assert none.expanded() == made.nodes
+
+
+def test_a_state_vector_has_one_number_per_state() -> None:
+    system = System.from_strings({"x": "y", "y": "-x", "z": "0"})
+    assert state_vector(system, {"z": 3, "x": 1, "y": 2}) == [1, 2, 3] == state_vector(system, iter([1, 2, 3]))
+    assert state_vector(system, {sp.Symbol("x"): 1, "y": 2, "z": 3}) == [1, 2, 3]
+    for values, words in (
+        ({"x": 1, "z": 3}, "the state is not complete: y has no value; the states are x, y, z"),
+        ({"x": 1, "y": 2, "z": 3, "q": 4}, "q is not a state; the states are x, y, z"),
+        ({"x": 1, "q": 2}, "y has no value"),
+        ([1, 2], "the state has 2 entries but the system has 3 states"),
+        ([1, 2, 3, 4], "the state has 4 entries"),
+    ):
+        with pytest.raises(EquationError, match=words):
+            state_vector(system, values)
+    wide = System.from_strings({f"x{k}": "0" for k in range(14)})
+    with pytest.raises(EquationError, match=r"the states are x0, .*, x11$"):
+        state_vector(wide, {})
+
+
+def test_a_system_hands_its_questions_on() -> None:
+    """To the modules that answer them, with what they are asked for."""
+    system = System.from_strings({"x": "k*y", "y": "-k*x"})
+    x, y = sym("x"), sym("y")
+    again = System.from_json(system.to_json())
+    assert (again.names, again.parameters, again.equations) == (system.names, system.parameters, system.equations)
+    assert "\\begin{aligned}" in system.latex() and "\\begin{align}" in system.latex(environment="align")
+    assert str(system._repr_latex_()).strip("$").endswith(system.latex()) and "2 states" in system._repr_html_()
+    (energy,) = system.first_integrals()
+    assert energy.node is x**2 + y**2 and "degree at most 3" in repr(system.first_integrals(degree=3))
+    assert len(System.from_strings({"x": "y", "y": "-sin(x)"}).first_integrals(2, [graph.call("cos", x)])) == 1
+    points = system.equilibria({"k": 1})
+    assert len(points) == 1 and len(system.equilibria({"k": 1}, {"x": (1, 2), "y": (1, 2)})) == 0
+    sums = System.from_strings({"x": "-x", "y": "-y", "z": "x + y - z"})
+    assert sums.lump("z").system.dimension == 2
+    for kwargs in ({"parameters": {"k": 2}}, {"k": 2}, {"parameters": {"k": 5}, "k": 2}):
+        assert system.compile(backend="scalar", **kwargs)(0.0, [1.0, 3.0]).tolist() == [6.0, -2.0]
+
+
+def test_letters_of_sympy_get_names_and_keep_their_tex() -> None:
+    alpha, kappa = sp.symbols("α kappa_1")
+    system = System.from_equations({alpha: -kappa * alpha}, [kappa], tex={"kappa_1": "K"})
+    assert system.names == ("alpha",) and system.parameters == ("kappa_1",)
+    assert system.tex["alpha"] == r"\alpha" and system.tex["kappa_1"] == "K"
+    seen = System.from_equations({"x": sym("t")}, observables={"twice": 2 * sym("x")}, kind="flow")
+    assert seen.parameters == () and seen.observables == {"twice": 2 * sym("x")} and seen.kind == "flow"
+    with pytest.raises(EquationError, match="the equations use b, which is neither") as caught:
+        System.from_equations({"x": sym("c") + 0 * sym("x")}, observables={"o": sym("b")})
+    assert caught.value.unknown == ("b", "c")
+
+
+def test_what_is_frozen_keeps_observables_and_structure() -> None:
+    structure = {"x": State("w"), "z": State("KQ")}
+    field = ScalarField((sym("z") * sym("x"), graph.ZERO), {"both": sym("x") + sym("z")})
+    frozen = System(("x", "z"), field, ("k",), structure=structure).freeze_still()
+    assert (frozen.names, frozen.parameters, frozen.structure) == (("x",), ("k", "z"), {"x": State("w")})
+    assert frozen.observables == {"both": sym("x") + sym("z")} and frozen.moving == ("x",)

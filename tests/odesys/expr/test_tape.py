@@ -54,3 +54,36 @@ def test_arrays_have_infinities_where_pythons_floats_raise() -> None:
     with np.errstate(all="ignore"):
         assert [run({"x": np.array([2.0]), "y": 0.0})[0][0], run({"x": 1.0, "y": 1e9})[2]] == [np.inf, np.inf]
         assert np.isnan(run({"x": 1.0, "y": -8.0})[1])
+
+
+def test_ones_that_are_exact_are_not_multiplied_and_those_of_floats_are() -> None:
+    made: list[object] = []
+    kind = Arithmetic({}, lambda c: made.append(c) or c)  # type: ignore[func-returns-value]
+    exact, rounded = X - Y + 2, graph.combine([(1.0, X), (-1.0, Y)])
+    assert Tape.of([exact]).over(kind)({"x": 5, "y": 3}) == [4] and made == [1, 2]
+    made.clear()
+    assert Tape.of([rounded]).over(kind)({"x": 5, "y": 3}) == [2] and made == [1.0, -1.0]
+
+
+def test_children_and_the_order_of_nodes_below() -> None:
+    node = graph.exp(X * Y) + 3 * X**2 - 1
+    assert set(graph.children(node)) == {graph.exp(X * Y), X**2, graph.ONE}
+    assert graph.children(X * Y**2) in ((X, Y), (Y, X)) and graph.children(graph.exp(X)) == (X,)
+    assert graph.children(X) == graph.children(graph.ONE) == ()
+    order = graph.topological([node, X * Y, node])
+    assert len(order) == len(set(order)) and order[-1] is node
+    assert all(order.index(child) < k for k, each in enumerate(order) for child in graph.children(each))
+    cut = graph.topological([node], {graph.exp(X * Y)})
+    assert Y not in cut and graph.exp(X * Y) in cut and X in cut
+
+
+def test_roots_and_powers_go_their_ways_when_evaluated() -> None:
+    asked: list[tuple[object, object]] = []
+
+    def root(value: object, exponent: Fraction) -> int:
+        asked.append((value, exponent))
+        return 7
+
+    found = graph.evaluate([X**3 + X ** Fraction(-2, 3), 1 / X], {"x": Fraction(2)}, {}, root=root)
+    assert found == [15, Fraction(1, 2)] and asked == [(2, Fraction(-2, 3))]
+    assert graph.evaluate([X / 3], {"x": 6}, {}, constant=lambda c: 100) == [600]

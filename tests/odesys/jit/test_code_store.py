@@ -6,6 +6,8 @@ import stat
 import weakref
 from collections import OrderedDict
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -208,3 +210,78 @@ def test_code_goes_with_its_last_user(monkeypatch: pytest.MonkeyPatch) -> None:
     del system, field
     gc.collect()
     assert code() is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such rights")
+@pytest.mark.parametrize("user", [0, 5])
+def test_only_what_nobody_else_can_write_to_is_our_own(user: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By owner and rights. A folder above may be the system's, or open to all where only owners can rename."""
+    monkeypatch.setattr(code_store.os, "getuid", lambda: user)
+    for owner in (0, 5, 7):
+        for mode in range(0o2000):
+            found: Any = SimpleNamespace(st_uid=owner, st_mode=mode | stat.S_IFDIR)
+            others_write = bool(mode & 0o022)
+            assert code_store._is_own(found) is (owner == user and not others_write)
+            replaced = others_write and not mode & 0o1000
+            assert code_store._is_open(found) is (owner not in (0, user) or replaced)
+    monkeypatch.setattr(code_store, "os", SimpleNamespace(name="nt"))
+    anybody: Any = SimpleNamespace(st_uid=7, st_mode=0o777)
+    assert code_store._is_own(anybody) and not code_store._is_open(anybody)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most", "left"),
+    [
+        ([10, 10, 10, 10], 40, [10, 10, 10, 10]),  # just full
+        ([10, 10, 10, 10], 39, [10, 10]),  # then a quarter is made free
+        ([10, 10, 10, 10], 27, [10, 10]),
+        ([10, 10, 10, 10], 26, [10]),
+        ([30, 1, 1, 8], 39, [1, 1, 8]),
+        ([1, 1, 30, 8], 39, [8]),
+        ([5], 4, []),
+        ([], 0, []),
+    ],
+)
+def test_the_oldest_files_go_until_a_quarter_is_free(
+    sizes: list[int], most: int, left: list[int], tmp_path: Path
+) -> None:
+    """Of those of the pattern; others stay, however old and large."""
+    for k, size in enumerate(sizes):
+        (tmp_path / f"{'dcba'[k]}.o").write_bytes(bytes(size))
+        os.utime(tmp_path / f"{'dcba'[k]}.o", (1000 + k, 1000 + k))
+    (tmp_path / "other").write_bytes(bytes(1000))
+    code_store.make_room(tmp_path, "*.o", most)
+    files = sorted(tmp_path.glob("*.o"), key=lambda path: path.stat().st_mtime)
+    assert [path.stat().st_size for path in files] == left and (tmp_path / "other").exists()
+
+
+def test_keys_tell_texts_apart_and_are_forty_digits() -> None:
+    texts = [("a",), ("b",), ("a", "b"), ("b", "a"), ("ab",), ("a", "b", ""), ("", "a", "b"), ()]
+    keys = [code_store.key(*text) for text in texts]
+    assert len(set(keys)) == len(texts) and all(len(key) == 40 and int(key, 16) >= 0 for key in keys)
+    assert keys == [code_store.key(*text) for text in texts]
+
+
+def test_a_file_that_is_shorter_than_its_head_is_removed(folder: Path) -> None:
+    store, other = (code_store.StoredCode(code_store.key(name)) for name in "ab")
+    store.write(b"")
+    assert store.read() == b""  # no code at all is code
+    (path,) = folder.iterdir()
+    for data in (b"", path.read_bytes()[:-1], path.read_bytes() + b"more", other._head(b"")):
+        path.write_bytes(data)
+        path.chmod(0o600)
+        assert store.read() is None and not path.exists()
+
+
+def test_where_nothing_can_be_kept_nothing_is_read_or_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "file"))
+    store = code_store.StoredCode(code_store.key("a"))
+    store.write(b"machine code")
+    assert code_store.cache_folder() is None and store.read() is None
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "own"))
+    monkeypatch.setattr(code_store, "write_own", lambda path, data: (_ for _ in ()).throw(OSError("the disk is full")))
+    store.write(b"machine code")
+    assert store.read() is None and list((tmp_path / "own").iterdir()) == []
+    monkeypatch.setattr(code_store.os, "access", lambda path, rights: False)
+    assert code_store.cache_folder() is None

@@ -96,3 +96,30 @@ def test_both_exponentials_of_a_number_are_what_each_is_alone(other: str) -> Non
         each = [results(code, width, t, part.copy(), part, 1)[0] for code in alone]
         np.testing.assert_array_equal(found[0], 2 * each[0])
         np.testing.assert_array_equal(found[1], each[1])
+
+
+@pytest.mark.parametrize(
+    ("features", "width"), [({"avx": True}, 8), ({"avx512f": True}, 8), ({"avx": False, "sse2": True}, 4), ({}, 4)]
+)
+def test_two_vectors_of_the_widest_kind_go_together(
+    features: dict[str, bool], width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from llvmlite import binding
+
+    monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
+    assert lane_width.__wrapped__() == width
+    monkeypatch.setattr("odesys.jit.lanes.available", lambda: False)
+    assert lane_width.__wrapped__() == 0
+
+
+def test_pairs_of_exponentials_are_found_in_any_order_and_others_stay() -> None:
+    """Each call of both gives the right one of its two results to each name."""
+    width = 4
+    for text in ("x' = exp(x)/2 + exp(-x); y' = exp(y)", "x' = exp(-x)*3; y' = exp(x) + exp(-2*y)"):
+        system = System.from_strings(text)
+        code = on_lanes(native.assembly(system, system.nodes, range(2), True), width)
+        assert (code.count("@lanes_exp_both("), code.count("@lanes_exp(")) == (1, 1)
+        x = np.ascontiguousarray(np.random.default_rng(4).uniform(-2, 2, (2, width)))
+        found = results(code, width, np.zeros((1, width)), x, x, 2)
+        for lane in range(width):
+            np.testing.assert_allclose(found[:, lane], system.compile()(0.0, x[:, lane]), rtol=1e-15)

@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -124,3 +125,50 @@ def test_what_is_written_twice_is_computed_once_unless_the_code_is_long() -> Non
     text = f"define void @same(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {{\n{again}{stored}  ret void\n}}\n"
     lines = {effort: len(llvm.instructions(text, effort).splitlines()) for effort in (llvm.STRAIGHT, llvm.LONG)}
     assert lines[llvm.STRAIGHT] + 39 <= lines[llvm.LONG]
+
+
+@needs_llvm
+def test_gates_are_given_or_stay_as_they_were() -> None:
+    text = FIELD.replace("%k = load double, ptr %p", "%k = load double, ptr %g")
+    run = llvm.BoundFunction(llvm.compiled(llvm.DECLARED + text).address("field"), (1, 1, 1), np.empty(0))
+    assert run(0.0, [0.0])[0] == 0.0 and run(0.5, [0.0], [4.0])[0] == 4.5 and run(0.5, [0.0], np.array([-1]))[0] == -0.5
+
+
+def test_an_array_of_nothing_is_nowhere() -> None:
+    assert llvm.address_of(np.empty(0)) == 0 and llvm._place(np.empty((0, 3))).value is None
+
+
+@needs_llvm
+def test_functions_of_one_and_of_two_numbers_are_declared_as_such() -> None:
+    for name in llvm.LIBRARY:
+        numbers = "double, double" if name in ("pow", "nextafter") else "double"
+        assert f"declare double @lib_{name}({numbers})\n" in llvm.DECLARED
+
+
+@needs_llvm
+def test_only_functions_that_are_not_internal_are_found_by_name() -> None:
+    text = "define internal double @inner(double %t) {\n  ret double %t\n}\n"
+    text += "define double @outer(double %t) {\n  %v = call double @inner(double %t)\n  ret double %v\n}\n"
+    code = llvm.compiled(text, llvm.LOOPS)
+    assert int(code.address("outer")) > 0 and code.address("outer").code is code
+    assert llvm._PUBLIC.findall(text) == ["outer"]
+
+
+@needs_llvm
+def test_code_of_one_name_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its text would be; the same name with another effort is other code."""
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path))
+    written: list[str] = []
+
+    def text() -> str:
+        written.append("text")
+        return llvm.DECLARED + FIELD.replace("@field", "@named")
+
+    name = "a name that says it all"
+    first = llvm.compiled_as(name, ["named"], text, llvm.STRAIGHT)
+    assert llvm.compiled_as(name, ["named"], text, llvm.STRAIGHT) is first and len(written) == 1
+    assert llvm.compiled_as(name, ["named"], text, llvm.LOOPS) is not first and len(written) == 2
+    for table in (llvm._LINKED, llvm._RECENT):
+        monkeypatch.setattr(llvm, "_LINKED" if table is llvm._LINKED else "_RECENT", type(table)())
+    again = llvm.compiled_as(name, ["named"], text, llvm.STRAIGHT)
+    assert again is not first and len(written) == 2  # it was kept on disk

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odesys.jit import llvm, loops
-from odesys.jit.loops import Array, Code, LoopError, call
+from odesys.jit.loops import Array, Code, LoopError, Record, call
 from tests.machine_and_python import EXAMPLES, both, check, numbers
 
 pytestmark = pytest.mark.skipif(not llvm.available(), reason="llvmlite does not load")
@@ -273,3 +274,53 @@ def test_a_variable_keeps_its_kind() -> None:
         else:
             (machine,) = loops.ready(function)
             assert [machine(3, v) for v in (0.5, 2.0)] == [function(3, v) for v in (0.5, 2.0)]
+
+
+@dataclass(eq=False)
+class Part(Record):
+    """What another record has inside."""
+
+    count: int
+    size: float
+
+
+@dataclass(eq=False)
+class Whole(Record):
+    """A field of each kind."""
+
+    first: float
+    seen: Array
+    part: Part
+    number: int
+    code: Code
+
+
+def of_fields(whole: Whole, part: Part, k: int) -> float:
+    """Fields are read in expressions, set, and handed on; those of a record inside as well."""
+    part.count = whole.number + k
+    whole.part.size += whole.first * 2.0
+    whole.number -= 1
+    whole.seen[k] = whole.part.size + part.size
+    return whole.seen[0] + inner_sum(whole.part) * whole.number + (1.0 if part.count > k else 0.0)
+
+
+def inner_sum(part: Part) -> float:
+    return part.size + part.count
+
+
+def no_field(whole: Whole) -> float:
+    return whole.part.missing  # type: ignore[attr-defined,no-any-return]
+
+
+def test_fields_of_records_are_values() -> None:
+    (machine,) = loops.ready(of_fields)
+    for k in (0, 1, 2):
+        records = [(Whole(0.5, np.arange(3.0), Part(4, 0.25), 6, 0), Part(1, 8.0)) for _ in range(2)]  # type: ignore[arg-type]
+        found = [run(*given, k) for run, given in zip((of_fields, machine), records, strict=True)]
+        assert found[0] == found[1]
+        (ours, mine), (theirs, other) = records
+        assert ours.seen.tolist() == theirs.seen.tolist() and (ours.number, mine.count) == (5, 6 + k)
+        assert (ours.part.size, ours.part.count, ours.number) == (theirs.part.size, theirs.part.count, theirs.number)
+        assert (mine.count, mine.size) == (other.count, other.size)
+    with pytest.raises(LoopError, match=r"Attribute has no machine code: whole\.part\.missing"):
+        loops.assembly([no_field])

@@ -281,3 +281,54 @@ def unkind(worded: Worded) -> None:
 def test_what_records_do_not_have_is_refused(function: Callable[..., Any], words: str) -> None:
     with pytest.raises(LoopError, match=words):
         loops.assembly([function])
+
+
+def test_without_machine_code_functions_are_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls, records and prepared calls as well: all of it is Python."""
+    monkeypatch.setattr(llvm, "available", lambda: False)
+    counter = Counter(0, 0.5, np.array([1.0, 2.0, 3.0]))
+    assert loops.ready(sum_of, positive) == (sum_of, positive) and loops.compiled_loops(sum_of) is None
+    assert loops.settled(counter) is counter
+    run = loops.prepared(sum_of, counter, 3)
+    assert run() == 6.5
+    loops.put(counter, total=1.0, count=4)
+    assert run() == 7.0 and counter.count == 4
+
+
+def test_numbers_of_a_settled_record_are_its_own_until_they_are_put() -> None:
+    """In both places; records inside are read back after a call that is not prepared."""
+    walk = Walk(1.0, Counter(7, -0.5, np.zeros(4)))
+    settled = loops.settled(walk)
+    loops.put(settled, step=0.25)
+    assert (walk.step, settled.memory.step, settled.address) == (0.25, 0.25, loops.ctypes.addressof(settled.memory))
+    inside = settled.inside["counter"]
+    assert set(settled.inside) == {"counter"} and inside.record is walk.counter
+    inside.memory.count, inside.memory.total, settled.memory.step = 9, 2.5, 8.0
+    assert (walk.counter.count, walk.counter.total, walk.step) == (7, -0.5, 0.25)
+    settled.read_back()
+    assert (walk.counter.count, walk.counter.total, walk.step) == (9, 2.5, 8.0)
+
+
+def test_compiled_loops_are_functions_and_texts_by_name() -> None:
+    text = "def twice(a: float) -> float:\n    return once(a) + once(a)\ndef once(a: float) -> float:\n    return a\n"
+    made = loops.compiled_loops(text, prefix_sums)
+    assert made is not None and list(made) == ["twice", "once", "prefix_sums"]
+    assert made["twice"](1.5) == 3.0 and made["once"](1.5) == 1.5
+    out = np.zeros(2)
+    assert made["prefix_sums"](2, np.array([1.0, 2.0]), out) == 1.5 and out.tolist() == [1.0, 6.0]
+    assert set(loops.written(text)) == {"twice", "once"}
+
+
+def truth(flag: bool) -> float:
+    """A truth value from outside."""
+    return 1.0 if flag else 0.0
+
+
+def test_truth_values_and_other_counts_of_arguments_are_refused() -> None:
+    for function in (truth, positive):
+        with pytest.raises(LoopError, match="takes and gives int and float, not bool"):
+            loops.ready(function)
+    (machine,) = loops.ready(exponential)
+    for values in ((), (1.0, 2.0)):
+        with pytest.raises(LoopError, match=f"{len(values)} arguments were given, 1 are needed"):
+            machine(*values)

@@ -24,7 +24,14 @@ from odesys.errors import EquationError
 from odesys.expr import graph
 from odesys.expr.graph import Node
 from odesys.expr.system import System
-from odesys.jit.serialise import system_from_json, system_to_json, system_to_python
+from odesys.jit.serialise import (
+    _fresh_names,
+    _listing,
+    one_of_each,
+    system_from_json,
+    system_to_json,
+    system_to_python,
+)
 
 SEED = 20240712
 KEYS = ("kind", "states", "parameters", "tex", "nodes", "equations", "observables")
@@ -247,3 +254,116 @@ def test_the_module_is_short_for_a_short_system() -> None:
         '    """Right-hand side at time t, for values x of STATES and p of PARAMETERS, each in order."""\n'
         "    (x_, y) = x\n    (b,) = p\n    d_x = y\n    d_y = ((-0.5)*x_)\n    return [d_x, d_y]\n"
     )
+
+
+def test_the_text_of_a_small_system_is_a_table_of_its_nodes() -> None:
+    """A key a line, then a node a line, each after those it is made of."""
+    system = System.from_strings({"x": "sin(y)"}, ["y"], observables={"e": "x"}, kind="map")
+    assert system_to_json(system) == (
+        '{\n"format": "odesys-system",\n"version": 1,\n"kind": "map",\n"states": ["x"],\n"parameters": ["y"],\n'
+        '"tex": {},\n"equations": [1],\n"observables": {"e": 2},\n'
+        '"nodes": [\n  ["sym", "y"],\n  ["sin", 0],\n  ["sym", "x"]\n]\n}\n'
+    )
+    rows = {json.dumps(row[0]) for row in json.loads(system_to_json(by_hand()))["nodes"]}
+    assert {'"num"', '"sym"', '"add"', '"mul"', '"exp"', '"log"'} <= rows
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[]", 'this JSON does not hold a system: its "format" is not "odesys-system"'),
+        (changed(version=2), "the system is written in version 2 of the format, and only 1 can be read"),
+        (changed(tex=None), 'the JSON of a system needs the key "tex"'),
+        (changed(tex=[]), '"tex" in the JSON of a system is a list, not a dict'),
+        (changed(tex={"x": 1}), 'in the JSON of a system "tex" must give a string for each name'),
+        (changed(states=["x", 2]), 'in the JSON of a system "states" must be a list of names'),
+        (changed(states=["x", "y"]), "the JSON has 2 states but 3 equations"),
+        (changed(parameters=[]), "the equations use v0, which is neither a state nor a parameter"),
+        (changed(nodes=[], equations=[0, 0, 0]), "node 0 is used but is not among the 0 nodes before it"),
+        (changed(nodes=[[]]), "node 0 is not a list that starts with an operation"),
+        (changed(nodes=[["sym", "x"], "x"]), "node 1 is not a list that starts with an operation"),
+        (changed(nodes=[["sym", "x"], [3, "x"]]), "node 1 is not a list that starts with an operation"),
+        (changed(nodes=[["sym", "x"], ["sin", 1]]), "node 1 is used but is not among the 1 nodes before it"),
+        (changed(nodes=[["sym", 3]]), "node 0 can not be read as sym: a symbol needs a name"),
+        (changed(nodes=[["num", 0.5]]), 'node 0 can not be read as num: 0.5 is not an exact number such as "1/3"'),
+        (changed(nodes=[["sym", "x"], ["mul", [0, "0x1p-1"]]]), 'such as "1/3"'),
+    ],
+)
+def test_what_is_wrong_is_said_in_full(text: str, sentence: str) -> None:
+    with pytest.raises(EquationError) as caught:
+        system_from_json(text)
+    assert str(caught.value).endswith(sentence)
+
+
+def test_nodes_of_every_kind_are_read_with_their_numbers() -> None:
+    """Exact and float coefficients, exponents of either sign; time is known in every system."""
+    nodes = [["sym", "x"], ["sym", "t"], ["num", "-2/3"], ["num", "0x1.8p+0"], ["mul", [0, "1/2"], [1, "-2"]]]
+    nodes += [["add", ["1/3", 0], ["-0x1p-1", 4]], ["tanh", 5]]
+    data = {
+        "format": "odesys-system",
+        "version": 1,
+        "kind": "flow",
+        "states": ["x"],
+        "parameters": [],
+        "tex": {"x": "X"},
+    }
+    for k, wanted in enumerate((1.7, 0.9, -2 / 3, 1.5, 1.7**0.5 / 0.81)):
+        text = json.dumps(data | {"nodes": nodes, "equations": [k], "observables": {"o": k}})
+        system = system_from_json(text)
+        assert system.compile(backend="scalar")(0.9, [1.7])[0] == pytest.approx(wanted, rel=1e-14)
+        assert system.compile().observables(0.9, [1.7])["o"] == pytest.approx(wanted) and dict(system.tex) == {"x": "X"}
+    inner = 1.7 / 3 - 0.5 * 1.7**0.5 / 0.81
+    for k, wanted in ((5, inner), (6, math.tanh(inner))):
+        text = json.dumps(data | {"nodes": nodes, "equations": [k], "observables": {}})
+        assert system_from_json(text).compile()(0.9, [1.7])[0] == pytest.approx(wanted, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "twice"),
+    [
+        ([("a", 1), ("b", 2), ("a", 3)], "a"),
+        ([("a", 1), ("b", 2), ("b", 3), ("a", 4)], "b"),
+        ([("a", 1), ("a", 1)], "a"),
+    ],
+)
+def test_the_first_key_that_comes_back_is_named(pairs: list[tuple[str, int]], twice: str) -> None:
+    with pytest.raises(ValueError, match=f"the key '{twice}' is there twice"):
+        one_of_each(pairs)
+    assert one_of_each(pairs[:2] if twice == "b" else pairs[:1]) == dict(pairs[:2] if twice == "b" else pairs[:1])
+
+
+def test_lists_of_names_are_tuples_in_lines_of_110_letters() -> None:
+    assert [_listing(items) for items in ([], ["a"], ["a", "b"])] == ["()", "(a,)", "(a, b)"]
+    for count in (18, 19, 37):
+        text = _listing([f"n{k:03d}" for k in range(count)])
+        lines = text.split("\n        ")
+        assert [len(line.split()) for line in lines] == {18: [18], 19: [18, 1], 37: [18, 18, 1]}[count]
+        assert text.replace("\n        ", " ").strip("()").split(", ")[0] == "n000" and text.endswith(")")
+        assert eval(text, {f"n{k:03d}": k for k in range(count)}) == tuple(range(count))
+    assert _listing(["a" * 9, "b"], width=10) == f"({'a' * 9},\n        b,)"
+    assert _listing(["a" * 8, "b"], width=11) == f"({'a' * 8}, b)"
+
+
+def test_names_of_a_module_are_its_own() -> None:
+    """An underscore for each that is taken: by the module, by a function, by a line, or by a name before."""
+    names = ["x", "x_", "t", "p", "field", "exp", "v1", "v", "v1_", "va1", "STATES", "sqrt", "inf", "y", "y"]
+    fresh = _fresh_names()
+    assert [fresh(name) for name in names] == [
+        "x_", "x__", "t_", "p_", "field_", "exp_", "v1_", "v", "v1__", "va1", "STATES_", "sqrt_", "inf_", "y", "y_",
+    ]  # fmt: skip
+
+
+def test_the_module_of_a_map_says_so_and_imports_what_it_calls() -> None:
+    texts = {"exp": "sqrt(exp)*t + 2*p", "v1": "sin(v1)*x_", "x": "0*x"}
+    text = system_to_python(System.from_strings(texts, ["p", "x_", "field"], kind="map"))
+    assert text.startswith(
+        '"""The map x -> field(t, x, p) of 3 states, written by odesys."""\n\nfrom math import sin, sqrt\n\n'
+    )
+    assert "STATES = ('exp', 'v1', 'x')\nPARAMETERS = ('p', 'x_', 'field')\n\n\ndef field(t, x, p=()):\n" in text
+    assert "    (exp_, v1_, x_) = x\n    (p_, x__, field_) = p\n" in text
+    assert text.endswith("    next_x = 0.0\n    return [next_exp, next_v1, next_x]\n")
+    found = run_module(text)["field"](0.5, [4.0, 0.25, 9.0], [3.0, 2.0, 0.0])
+    assert found == pytest.approx([7.0, 2 * math.sin(0.25), 0.0])
+    alone = system_to_python(System.from_strings({"x": "x + step(x)"}))
+    assert "= p\n" not in alone and "return [d_x]" in alone and alone.count("def ") == 2
+    assert run_module(alone)["field"](0.0, [2.0]) == [3.0] and run_module(alone)["field"](0.0, [-2.0]) == [-2.0]

@@ -65,7 +65,7 @@ def test_a_token_that_is_near_a_word_gets_a_hint() -> None:
     assert str(caught.value) == "the token '-alpho' is not in the dictionary; did you mean 'alpha'?"
     assert caught.value.token == "-alpho"
     many = Dictionary([f"w{k}x" for k in range(20)])
-    with pytest.raises(DictionaryError, match="the words are w0x, .*, w11x$"):
+    with pytest.raises(DictionaryError, match=r"the words are w0x, .*, w11x$"):
         many.parse("QQQ")
 
 

@@ -82,9 +82,12 @@ def test_the_symmetries_are_those_of_all_samples_of_a_few_groups() -> None:
     families = [
         Family(["c", "v"], [SampleTemplate(["c", "v", draw], 1, HALF), SampleTemplate(["c", "-v", draw], -1, HALF)]),
         Family(["u", "v"], [SampleTemplate(["u", "v", even], 1)]),
+        Family(["v"], [SampleTemplate(["v", "-v", OtherGroups(["v", "-v"], 2)], 1)]),
         Family(["u", "v"], [SampleTemplate(["u", even], 1, HALF), SampleTemplate(["v", even], -1, HALF)]),
         Family(["u"], [SampleTemplate(["u", "a", "b"], 1, HALF), SampleTemplate(["u", "-b"], 1, HALF)], ["a", "b"]),
-        Family(["u"], [SampleTemplate(["u", "a", "-b"], 1, HALF), SampleTemplate(["u", "b", "-a"], -1, HALF)], ["a", "b"]),
+        Family(
+            ["u"], [SampleTemplate(["u", "a", "-b"], 1, HALF), SampleTemplate(["u", "b", "-a"], -1, HALF)], ["a", "b"]
+        ),
     ]
     orders = []
     for family in families:

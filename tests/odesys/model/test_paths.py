@@ -56,7 +56,7 @@ def test_letters_and_paths_are_turned_around() -> None:
     assert (K.map, str(K), str(K.T), K.T.T) == ("W_K.p", "W_K.p", "W_K.p'", K)
     assert (Q.map, str(Q), Q.T) == ("W_Q", "W_Q'", Letter("W_Q"))
     path = Path("E", (K.T, Letter("W_Q", of="p")), "n")
-    assert path.T == Path("n", (Letter("W_Q", True, "p"), K), "E") and path.T.T == path
+    assert Path("n", (Letter("W_Q", True, "p"), K), "E") == path.T and path == path.T.T
     assert str(path) == "E'.W_K.p'.W_Q.p.n" and not path.symmetric
     assert Path("E", (K.T, K), "E").symmetric and not Path("E", (K.T, K), "n").symmetric
     assert not Path("E", (K, K), "E").symmetric and Path("E", (), "E").symmetric
@@ -71,7 +71,13 @@ def test_names_of_states_leave_out_what_is_empty() -> None:
 
 @pytest.mark.parametrize(
     ("word", "tex"),
-    [("up12", r"\mathrm{up}_{12}"), ("alpha", r"\alpha"), ("x9", "x_{9}"), ("a1b", r"\mathrm{a1b}"), ("pi0", r"\pi_{0}")],
+    [
+        ("up12", r"\mathrm{up}_{12}"),
+        ("alpha", r"\alpha"),
+        ("x9", "x_{9}"),
+        ("a1b", r"\mathrm{a1b}"),
+        ("pi0", r"\pi_{0}"),
+    ],
 )
 def test_more_words_in_tex(word: str, tex: str) -> None:
     assert word_tex(word) == tex

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from fractions import Fraction
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from odesys.papers import kept_parts, kept_runs
+from odesys.papers import kept_parts, kept_runs, registry
 from odesys.papers.kept_parts import KeptParts
 from odesys.papers.workers import Answer
 from odesys.verdicts import measured, proved
@@ -97,3 +98,94 @@ def test_names_that_lead_out_of_an_entry_are_not_followed(tmp_path: Path) -> Non
     )
     ask(kept, tmp_path / "two" / "inner", calls)
     assert len(calls) == 2 and not (tmp_path / "two" / "outside.txt").exists()
+
+
+def test_parts_of_a_paper_are_kept_while_its_sources_are_older_than_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is kept where that is asked for, of a paper without a source, or of one that is unknown."""
+    source = tmp_path / "toy"
+    source.mkdir()
+    (source / "__init__.py").write_text("")
+    monkeypatch.setattr(kept_parts, "own_folder", lambda what: tmp_path / what)
+    monkeypatch.setattr(registry, "source_folder", lambda text: source)
+    asked: list[Any] = []
+    monkeypatch.setattr(kept_parts, "source_files", lambda roots: asked.append(roots) or (source / "__init__.py",))
+    monkeypatch.setattr(kept_parts, "source_hash", lambda roots: "a hash")
+    changed = (source / "__init__.py").stat().st_mtime
+    for started, wanted in ((changed + 1, KeptParts(tmp_path / "parts", "a hash")), (changed, KeptParts())):
+        monkeypatch.setattr(kept_parts, "STARTED", started)
+        assert KeptParts.of("toy") == wanted
+    engine, numbers, own = asked[0]
+    assert (engine.name, numbers.name, own) == ("odesys", "numerics", source) and numbers.parent == engine.parent
+    assert (engine / "papers" / "kept_parts.py").is_file() and (numbers / "sweeps").is_dir()
+    monkeypatch.setattr(kept_parts, "STARTED", changed + 1)
+    monkeypatch.setattr(registry, "source_folder", lambda text: None)
+    assert KeptParts.of("toy") == KeptParts()
+    monkeypatch.undo()
+    assert KeptParts.of("no such paper") == KeptParts() and KeptParts() == KeptParts(None, "")
+
+
+def test_the_oldest_quarter_goes_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_parts, "MOST_ENTRIES", 8)
+    kept, calls = KeptParts(tmp_path / "kept", "sources"), list[str]()
+    counts = []
+    for k in range(10):
+        ask(kept, tmp_path / "out", calls, K=k)
+        entries = list((tmp_path / "kept").iterdir())
+        counts.append(len(entries))
+        for entry in entries:  # older than what comes next
+            past = entry.stat().st_mtime - 10
+            os.utime(entry, (past, past))
+    assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 7, 8], "of nine the two oldest go"
+    before = len(calls)
+    ask(kept, tmp_path / "out", calls, K=0)
+    ask(kept, tmp_path / "out", calls, K=9)
+    assert len(calls) == before + 1, "the first was computed again and the last was not"
+
+
+def test_what_is_read_counts_as_new(tmp_path: Path) -> None:
+    kept, calls = KeptParts(tmp_path / "kept", "sources"), list[str]()
+    ask(kept, tmp_path / "one", calls)
+    (entry,) = (tmp_path / "kept").iterdir()
+    os.utime(entry, (0, 0))
+    ask(kept, tmp_path / "two", calls)
+    assert entry.stat().st_mtime > 0 and len(calls) == 1
+
+
+def test_files_in_folders_come_back_where_they_were(tmp_path: Path) -> None:
+    kept, calls = KeptParts(tmp_path / "kept", "sources"), list[int]()
+
+    def work(folder: Path) -> None:
+        calls.append(1)
+        for name in ("a/b/one.txt", "a/two.bin", "three"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(name.encode())
+
+    for target in (tmp_path / "one", tmp_path / "two"):
+        value, _ = kept.part("run", {}, target, work)
+        assert value is None
+        found = {file.relative_to(target).as_posix(): file.read_bytes() for file in target.rglob("*") if file.is_file()}
+        assert found == {name: name.encode() for name in ("a/b/one.txt", "a/two.bin", "three")}
+    assert len(calls) == 1
+    entry = next((tmp_path / "kept").iterdir())
+    assert stat.S_IMODE((entry / "files" / "a" / "b").stat().st_mode) & 0o077 == 0
+
+
+def test_answers_of_another_paper_or_source_are_not_taken(tmp_path: Path) -> None:
+    kept, answers = KeptParts(tmp_path / "kept", "sources"), {"1": Answer("1", "", proved(), 1.23456)}
+    kept.keep_answers("toy", answers)
+    assert kept.answers("toy")["1"].seconds == 1.235
+    assert kept.answers("other") == {} == KeptParts(tmp_path / "kept", "others").answers("toy")
+    assert KeptParts().answers("toy") == {} and KeptParts().keep_answers("toy", answers) is None
+    for file in (tmp_path / "kept").rglob("value.json"):
+        file.write_text("{")
+    assert kept.answers("toy") == {}
+    kept.keep_answers("toy", answers)
+    assert set(kept.answers("toy")) == {"1"}
+
+
+def test_a_part_that_can_not_be_kept_is_computed_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    kept, calls = KeptParts(tmp_path / "file" / "kept", "sources"), list[str]()
+    assert [ask(kept, tmp_path / name, calls)["z"] for name in ("one", "two")] == [[1, 2.5]] * 2 and len(calls) == 2

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +249,113 @@ def test_a_kept_file_under_another_name_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "one.json").rename(tmp_path / "two.json")
     with pytest.raises(ValueError, match="not what was kept"):
         kept_runs.read_own(tmp_path / "two.json")
+
+
+def test_names_tell_values_apart() -> None:
+    """Each of these is another value than every other; a name is the same the next time."""
+    values = [
+        *(None, True, False, 0, 1, 0.0, 1.0, "1", Fraction(1, 2), np.float64(1.0), np.int64(1), (1,), [1], (), [], {}),
+        *((1, 2), (2, 1), ((1,), 2), {"a": 1}, {"a": 2}, {"b": 1}, np.zeros(2), np.zeros(3), np.zeros((2, 1))),
+        *(np.zeros(2, dtype=int), np.ones(2), len, max, run, seen, Laboratory(), Laboratory("doubled"), math.sin),
+        Laboratory(draw=Draw(1, 1)),
+    ]
+    names = [kept_runs._name(value, {}, set()) for value in values]
+    assert len(set(names)) == len(values) and names == [kept_runs._name(value, {}, set()) for value in values]
+    for value in (object(), {1}, [].append, np.array([object()]), "x".join):
+        with pytest.raises(ValueError, match="does not name it"):
+            kept_runs._name(value, {}, set())
+
+
+def test_a_laboratory_with_more_in_it_is_another_one() -> None:
+    labs, files = dict[int, BaseLaboratory](), set[str]()
+    plain, more = Laboratory(), Laboratory()
+    vars(more)["size"] = 3
+    assert kept_runs._name(plain, labs, files) != kept_runs._name(more, labs, files)
+    assert set(labs) == {id(plain), id(more)} and files == set()
+    plain.rate(3)
+    assert kept_runs._name(plain, {}, set()) == kept_runs._name(Laboratory(), {}, set()), "what was read says nothing"
+    kept_runs._name([run, lambda p: p], {}, files)
+    assert files == {__file__}
+
+
+def test_functions_differ_by_place_captured_values_and_defaults() -> None:
+    def made(value: Any, default: Any = 1, *, word: Any = 2) -> Any:
+        def inner(point: Any, default: Any = default, *, word: Any = word) -> Any:
+            return value
+
+        return inner
+
+    names = {kept_runs._name(made(*given), {}, set()) for given in ((1,), (2,), (1, 2))}
+    names.add(kept_runs._name(made(1, word=3), {}, set()))
+    assert len(names) == 4 and kept_runs._name(made(1), {}, set()) in names
+
+
+def test_values_that_are_kept_belong_to_one_name_and_one_kind(folder: Path) -> None:
+    """Also numbers that JSON has no place for are measured each time."""
+    lab = Laboratory()
+    for factor in (float("inf"), float("nan")):
+        for _ in range(2):
+            seen(lab, factor=1)
+            measure("x", [{"x": 1.0}], lambda p, factor=factor: run(lab, p) * factor)
+        assert len(list(folder.iterdir())) == 1
+    assert isinstance(kept_runs.kept(lambda p: run(lab, p), ({"x": 1.0},), lambda: [3]), np.ndarray)
+
+
+def test_what_was_read_before_stays_read(folder: Path) -> None:
+    """Of a measurement only what it reads itself is kept."""
+    lab = Laboratory()
+    lab.rate(7)
+    seen(lab)
+    assert sorted(map(str, lab.reads)) == ["rate(3)", "rate(7)"]
+    again = Laboratory()
+    seen(again)
+    assert [str(part) for part in again.reads] == ["rate(3)"] and not calls
+    (file,) = folder.iterdir()
+    assert json.loads(file.read_text())["kept"]["reads"] == [["rate", "(3,)"]]
+
+
+def test_an_error_while_measuring_leaves_what_was_read(folder: Path) -> None:
+    lab = Laboratory()
+    lab.rate(7)
+    with pytest.raises(KeyError):
+        measure("x", [{}], lambda p: run(lab, p))
+    assert sorted(map(str, lab.reads)) == ["rate(3)", "rate(7)"] and not list(folder.glob("*"))
+
+
+def test_the_oldest_quarter_goes_where_there_are_more_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_runs, "MOST_FILES", 8)
+    counts = []
+    for factor in range(10):
+        seen(Laboratory(), factor=factor)
+        files = list(folder.iterdir())
+        counts.append(len(files))
+        for file in files:
+            past = file.stat().st_mtime - 10
+            os.utime(file, (past, past))
+    assert counts == [1, 2, 3, 4, 5, 6, 7, 8, 7, 8]
+    seen(Laboratory(), factor=0)
+    assert calls, "the first was measured again"
+
+
+def test_sources_are_those_of_the_roots_but_for_pages_and_commands(tmp_path: Path) -> None:
+    engine = Path(kept_runs.__file__).parents[1]
+    for name in ("report/a.py", "cli/b.py", "__pycache__/c.pyc", "d.py", "sub/e.json", "sub/__pycache__/f.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    found = [file.relative_to(tmp_path).as_posix() for file in kept_runs._files_of(tmp_path)]
+    assert found == ["cli/b.py", "d.py", "report/a.py", "sub/e.json"], "rooms of the engine only are left out"
+    own = {file.relative_to(engine).parts[0] for file in kept_runs._files_of(engine)}
+    assert "papers" in own and not own & {"report", "cli", "__pycache__"}
+    assert [root.name for root in kept_runs._roots(Laboratory())] == ["odesys", "numerics", Path(__file__).parent.name]
+
+
+def test_a_kept_file_is_where_its_name_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_runs, "own_folder", lambda what: tmp_path / what)
+    asked: list[Any] = []
+    monkeypatch.setattr(kept_runs, "source_hash", lambda roots: asked.append(roots) or "a hash")
+    file = kept_runs.kept_file("sizes", tmp_path / "toy", "K = 2")
+    assert file == tmp_path / "sizes" / f"{kept_runs._hash('a hash', 'K = 2')}.json"
+    engine, numbers, own = asked[0]
+    assert (engine.name, numbers.name, own) == ("odesys", "numerics", tmp_path / "toy")
+    monkeypatch.setattr(kept_runs, "own_folder", lambda what: None)
+    assert kept_runs.kept_file("sizes", tmp_path, "K = 2") is None

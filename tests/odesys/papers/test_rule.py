@@ -488,7 +488,7 @@ def test_a_name_with_a_natural_domain_need_not_be_in_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "fine"), [(0.5, True), (0.5 + 1e-10, True), (0.5 + 1e-8, False), (0.4, False), (None, False)]
+    ("left", "fine"), [(0.5, True), (0.5 + 4e-10, True), (0.5 + 6e-10, False), (0.4, False), (None, False)]
 )
 def test_what_is_left_at_the_end_of_a_path_is_said_to_nine_digits(left: float | None, fine: bool) -> None:
     said = {} if left is None else {"m is large": Shortfall(left)}

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
-from odesys import Data, OdesysError, Sample, Words, cross_entropy, gradient_flow, maps, num
+from odesys import (
+    Data,
+    Dictionary,
+    Distribution,
+    OdesysError,
+    Sample,
+    Words,
+    cross_entropy,
+    gradient_flow,
+    maps,
+    num,
+    sym,
+)
 from odesys.program.data import Group, Wanted, coordinates, target_table
 
 WORDS = Words("a b c")
@@ -98,3 +112,108 @@ def test_a_target_may_be_named() -> None:
 def test_refused(make, words: str) -> None:
     with pytest.raises(OdesysError, match=words):
         make()
+
+
+def test_data_say_what_they_are() -> None:
+    assert repr(Data(WORDS, [Sample(["a"], 1, name="one"), Sample(["b"], -1, name="two")])) == (
+        "<Data: 2 samples over Words(a b c): one: 1, two: -1>"
+    )
+    assert len(Data(WORDS, [("a", 1)] * 5)) == 5 and repr(Data(WORDS, [("a", 1)] * 5)).endswith("(a): 1 and 1 more>")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Data(["a"], [("a", 1)]), "Data(words, samples) begins with the Words, not with ['a']"),
+        (lambda: Data(WORDS, "a"), "data are a list of pairs (tokens, target), not 'a'"),
+        (lambda: Data(WORDS, {"a": 1}), "data are a list of pairs (tokens, target), not {'a': 1}"),
+        (lambda: Data(WORDS, 3), "data are a list of pairs (tokens, target), not 3"),
+        (
+            lambda: Data(WORDS, [("a", 1, 2, 3)]),
+            "a sample is a pair (tokens, target) or a triple with its weight, not ('a', 1, 2, 3)",
+        ),
+        (lambda: Data(WORDS, [("a",)]), "a sample is a pair (tokens, target) or a triple with its weight, not ('a',)"),
+        (lambda: Data(WORDS, [("a", 1, Fraction(1, 3))]), "the weights of the 1 samples sum to 1/3, not to 1"),
+        (
+            lambda: Data(WORDS, [("a", 1), ("b", 1)]).condition(lambda s: s.label == 3),
+            "no sample satisfies the condition, so there is nothing to condition on",
+        ),
+        (lambda: coordinates(WORDS, [1, 2]), "the token [1, 2] has 2 coordinates, but there are 3 words"),
+        (lambda: coordinates(WORDS, 3), "3 is not a token: write a word, coordinates, or {word: coefficient}"),
+        (
+            lambda: targets(group([1, 2, 3]), 1, 2),
+            "the target [1, 2, 3] has 3 entries, but f has 2 columns",
+        ),
+        (lambda: targets(group([1, 2]), 3, 1), "the target [1, 2] has 2 entries, but f has 3 rows"),
+        (lambda: targets(group([[1, 2], [3, 4]]), 3, 2), "the target [1, 2] has 2 entries, but f has 3 rows"),
+        (
+            lambda: targets(group(-1), 3, 1),
+            "the target -1 of the output f is a class from 0 to 2, one of y1, y2, y3, or 3 numbers",
+        ),
+        (
+            lambda: targets(group(5), 5, 1),
+            "the target 5 of the output f is a class from 0 to 4, one of y1, y2, y3, y4, ..., or 5 numbers",
+        ),
+        (
+            lambda: targets(group(4), 4, 1),
+            "the target 4 of the output f is a class from 0 to 3, one of y1, y2, y3, y4, or 4 numbers",
+        ),
+    ],
+)
+def test_the_sentence_says_what_is_wrong(make: Any, sentence: str) -> None:
+    with pytest.raises(OdesysError, match=f"^{re.escape(sentence)}$"):
+        make()
+
+
+def test_conditions_keep_proportions_names_and_counts() -> None:
+    data = Data(
+        WORDS,
+        [
+            Sample(["a"], 1, Fraction(1, 2), name="one", counts=[3]),
+            Sample(["b"], 1, Fraction(1, 6)),
+            Sample(["c"], -1, Fraction(1, 3)),
+        ],
+    )
+    kept = data.condition(lambda sample: sample.label > 0)
+    assert kept.weights == (Fraction(3, 4), Fraction(1, 4))
+    assert kept.samples[0].name == "one" and kept.samples[0].counts == data.samples[0].counts
+    assert Data(WORDS, [Sample(["a"], 1, Fraction(1, 2)), ("b", 1, Fraction(1, 2))]).weights == (Fraction(1, 2),) * 2
+    assert Data(WORDS, [("a", 1)]).weights == (1,) and not Data(WORDS, [("a", 1)]).parameters
+    assert Data(WORDS, [Sample(["a"], 1, counts=["n"])]).parameters == {"n"}
+
+
+def test_groups_have_tables_counts_and_factors() -> None:
+    data = Data(WORDS, [(({"a": 2}, "-b"), 1), (([0, 0, "k"], "c"), 2)])
+    (one,) = data.groups()
+    assert (one.length, one.size, one.table, one.counts, one.targets) == (2, 2, None, None, (1, 2))
+    assert one.index.tolist() == [[0, 1], [2, 2]] and one.factor.tolist() == [[num(2), num(-1)], [sym("k"), num(1)]]
+    mixed = Data(WORDS, [(({"a": 2, "b": 0}, "-b"), 1), (([1, 0, 3], "c"), 2)]).groups()[0]
+    assert mixed.index.tolist() == [[0, 1, 2]] and mixed.factor.tolist() == [[num(1)] * 3]
+    assert mixed.table is not None and mixed.table.shape == (2, 3, 2)
+    assert [[float(e.args[0]) for e in row] for row in mixed.table[0]] == [[2, 0], [0, -1], [0, 0]]
+    assert [[float(e.args[0]) for e in row] for row in mixed.table[1]] == [[1, 0], [0, 0], [3, 1]]
+    counted = Data(WORDS, [Sample(["a", "b"], 1, counts=[2, 5]), Sample(["b", "c"], 1)]).groups()[0]
+    assert counted.counts is not None and counted.counts.tolist() == [[num(2), num(5)], [num(1), num(1)]]
+
+
+def test_samples_that_are_encoded_are_those_of_the_words() -> None:
+    samples = [Sample(["a", "-b"], 1, Fraction(1, 2)), Sample(["c", "a"], -1, Fraction(1, 2))]
+    (arrays,) = Distribution(samples).encode(Dictionary(["a", "b", "c"]))
+    found, (wanted,) = Group.encoded(arrays), Data(WORDS, samples).groups()
+    assert found.index.tolist() == wanted.index.tolist() and found.factor.tolist() == wanted.factor.tolist()
+    assert (found.targets, found.weights, found.length, found.table) == ((1, -1), wanted.weights, 2, None)
+
+
+def test_targets_of_every_shape() -> None:
+    assert targets(group(1), 1, 3)[0].tolist() == [[num(1)] * 3]
+    assert targets(group([1, 2, 3]), 1, 3)[0].tolist() == [[num(1), num(2), num(3)]]
+    assert targets(group("q"), 1, 1)[0, 0, 0] is sym("q") and targets(group(["q"]), 1, 1)[0, 0, 0] is sym("q")
+    assert targets(group([Fraction(1, 2), "q"]), 2, 1)[0].tolist() == [[num(Fraction(1, 2))], [sym("q")]]
+    assert targets(group([[1, 2], [3, 4], [5, 6]]), 2, 3)[0].tolist() == [
+        [num(1), num(3), num(5)],
+        [num(2), num(4), num(6)],
+    ]
+    assert targets(group(1), 2, 3)[0].tolist() == [[num(0)] * 3, [num(1)] * 3]
+    assert targets(group(np.int64(2)), 3, 1)[0].tolist() == [[num(0)], [num(0)], [num(1)]]
+    with pytest.raises(OdesysError, match="a class from 0 to 1"):
+        targets(group(True), 2, 1)

@@ -14,7 +14,7 @@ import sympy as sp
 from odesys import OdesysError, Space, Units, Words, cross_entropy, function, maps, norm, relu, softmax
 from odesys.expr import graph
 from odesys.program.expressions import Expr, as_expr, tokens, write
-from odesys.program.spaces import Tokens
+from odesys.program.spaces import Groups, Tokens
 
 WORDS, M, R = Words("a b c", positions=3), Space("m"), Units("r", 2)
 W_K, W_Q = maps("W_K W_Q", M, WORDS)
@@ -162,6 +162,7 @@ FORMULAS: list[Callable[..., Any]] = [
     lambda X, W, V, Z: (V @ W @ X) * (Z @ X),
     lambda X, W, V, Z: X.T @ Z @ X,
     lambda X, W, V, Z: (X.T @ Z @ X).T / 2,
+    lambda X, W, V, Z: np.array([[1.0, 2.0, 4.0]]) / ((V @ W @ X) ** 2 + 1),
 ]
 
 
@@ -414,3 +415,9 @@ def test_units_keep_their_counts_and_columns_of_columns_their_places() -> None:
     assert (table.sum(1)).columns.size == 1 and write(table.mean(1)) == "(.)**-1(X.count) * T.sum()"
     assert X[::-1].columns == Tokens((2, 1, 0)) and X[::-1][0].columns == Tokens((2,))
     assert [part.data[0] for part in X[1:]] == [(0,), (1,)]
+
+
+def test_words_of_a_family_have_the_counts_of_their_groups_and_others_are_one() -> None:
+    words = Words("a1 a2 b1 b2 s t", groups=Groups(2, 2, graph.sym("K")))
+    assert words.all.columns.counts == (graph.ONE, graph.sym("K")) * 2 + (graph.ONE,) * 2
+    assert WORDS.all.columns.counts is None

@@ -134,3 +134,42 @@ def test_what_changes_nothing_is_left_out_of_a_form() -> None:
             assert [form.operation for form in written_forms(node)] == ["+"], name
         (turned,) = written_forms(num(0) - (ALPHA + 5))[-1:]
         assert (turned.operation, turned.left) == ("-", num(0))
+
+
+BETA = sym("beta")
+PAIRS = {
+    "an exponential": (lambda: 2 * (graph.exp(ALPHA) + 1), lambda: 2 * graph.exp(ALPHA) + 2),
+    "a nested quotient": (lambda: 1 / (1 / ALPHA + 1 / (ALPHA + 1)), lambda: (1 / ALPHA + 1 / (1 + ALPHA)) ** -1),
+    "a quotient of a product": (lambda: (ALPHA * BETA) / (2 * ALPHA * BETA**2), lambda: 1 / (2 * BETA)),
+    "a power of a quotient": (lambda: (ALPHA / BETA) ** 3, lambda: ALPHA**3 / BETA**3),
+    "a negative power": (lambda: (ALPHA + BETA) ** -2 * ALPHA, lambda: ALPHA / ((ALPHA + BETA) * (ALPHA + BETA))),
+    "below a function": (
+        lambda: graph.exp(2 * (ALPHA + 1)) * 2,
+        lambda: graph.exp(2 * ALPHA + 2) + graph.exp(2 + 2 * ALPHA),
+    ),
+}
+
+
+@needs_coq
+def test_ways_to_write_an_expression_are_equal_to_it(tmp_path: Path) -> None:
+    with recorded():
+        verdict = equal({name: (left(), right()) for name, (left, right) in PAIRS.items()}, ("alpha", "beta"))
+        found = theory(["t"], verdict.stated)
+    assert (found.statements, found.by_definition, found.left_out) == (len(PAIRS), 0, ())
+    assert said_of(found.text, tmp_path / "true").ok
+    assert not said_of(found.text.replace("(alpha / beta) ^ 3", "(alpha / beta) ^ 2"), tmp_path / "twin").ok
+
+
+@needs_coq
+def test_a_form_over_named_parts_opens_as_many_names_as_it_needs(tmp_path: Path) -> None:
+    """A long sum has a name; a form that needs its terms opens it, one that does not leaves it closed."""
+    with recorded():
+        long = graph.add([sym(f"x{k}") * sym(f"y{k}") ** 2 for k in range(8)])
+        pairs = {
+            "closed": (2 * (long + 1) * long, 2 * long * long + 2 * long),
+            "opened": (long * 2 - long, 3 * long - 2 * long),
+        }
+        verdict = equal(pairs, (*(f"x{k}" for k in range(8)), *(f"y{k}" for k in range(8))))
+        found = theory(["t"], verdict.stated)
+    assert found.left_out == ()
+    assert said_of(found.text, tmp_path).ok

@@ -1,9 +1,13 @@
 """Hypotheses and lemmas of a section."""
 
+import random
 import re
+from fractions import Fraction
 from pathlib import Path
 
-from odesys import graph, sym
+import pytest
+
+from odesys import graph, num, sym
 from odesys.proofs.section import Section
 from odesys.proofs.strategy import Outline
 from odesys.proofs.terms import Writer
@@ -108,3 +112,94 @@ def test_a_lemma_divides_by_what_its_statement_says_and_by_nothing_that_it_does_
         for condition in conditions:
             words = set(re.findall(r"[a-z]\w*", condition))
             assert words <= names, statement
+
+
+U, V = sym("u"), sym("v")
+EXP, ROOT = graph.exp, graph.sqrt
+POSITIVE, WEAK, NEITHER = (True, True), (False, True), (False, False)
+
+
+@pytest.mark.parametrize(
+    ("node", "signs"),
+    [
+        (num(1), POSITIVE),
+        (num(0), NEITHER),
+        (num(-1), NEITHER),
+        (X, POSITIVE),
+        (U, WEAK),
+        (Y, NEITHER),
+        (X + 1, POSITIVE),
+        (X + U, POSITIVE),
+        (U + V, WEAK),
+        (U + 2 * V, WEAK),
+        (U - V, NEITHER),
+        (X - 1, NEITHER),
+        (X + Y, NEITHER),
+        (X + Y**2, POSITIVE),
+        (X * EXP(Y), POSITIVE),
+        (X * U, WEAK),
+        (U * V**2, WEAK),
+        (X * Y, NEITHER),
+        (-X, NEITHER),
+        (Y**2, WEAK),
+        (Y**3, NEITHER),
+        (U**3, WEAK),
+        (Y**-2, NEITHER),
+        (1 / U, NEITHER),
+        (X / U, NEITHER),
+        (1 / X, POSITIVE),
+        (ROOT(Y), WEAK),
+        (ROOT(X), POSITIVE),
+        (EXP(Y), POSITIVE),
+        (graph.call("sigmoid", Y), POSITIVE),
+        (graph.step(Y), WEAK),
+        (graph.step(Y) * X, WEAK),
+        (graph.step(Y) + X, POSITIVE),
+        (graph.call("tanh", X), NEITHER),
+        (graph.power(Y, Fraction(1, 3)), NEITHER),
+    ],
+)
+def test_signs_that_can_be_read_off(node: graph.Node, signs: tuple[bool, bool]) -> None:
+    """Of x > 0, u and v >= 0 and any y; what is read off is true at random values."""
+    made = Section(Writer({name: name for name in "xyuv"}), ["x"], ["u", "v"])
+    assert (made.is_positive(node), made.is_nonnegative(node)) == signs
+    rng = random.Random(3)
+    for _ in range(20):
+        point = {
+            "x": rng.uniform(0.1, 3),
+            "u": rng.choice([0.0, 1.5]),
+            "v": rng.choice([0.0, 0.7]),
+            "y": rng.uniform(-2, 2),
+        }
+        if signs == NEITHER or (point["y"] < 0 and "sqrt" in repr(node)):
+            continue
+        value = float(graph.evaluate([node], point, graph.FLOAT_FUNCTIONS, float)[0])
+        assert value > 0 if signs[0] else value >= 0
+
+
+def test_algebra_is_proved_for_all_values_and_nothing_else_is() -> None:
+    made = section()
+    made.equality((X + Y) * (X - Y), X * X - Y * Y)
+    made.nonzero(X + graph.exp(Y))
+    assert ["Proof using." in lemma for lemma in made.lemmas] == [lemma.startswith("Lemma a") for lemma in made.lemmas]
+    assert {lemma.split()[1][0] for lemma in made.lemmas} == {"a", "z"}
+    assert made.lemma("0 = 0", "ring.") == "h3" and made.lemma("0 = 0", "lra.") == "h3"
+    assert made.equality(X, X) == "eq_refl"
+
+
+def test_definitions_that_are_opened_are_those_of_a_part_or_of_all_below_it() -> None:
+    inner = X * Y + 1
+    writer = Writer({"x": "x", "y": "y"}, {inner: "(part_1 x y)", graph.exp(inner): "part_2"})
+    made = Section(writer, ["x"], [])
+    assert made.opened(graph.exp(inner) + X) == "cbv beta delta [part_1 part_2]; "
+    assert made.opened(graph.exp(inner), only=True) == "cbv beta delta [part_2]; "
+    assert made.opened(X, Y) == "" and made.opened(inner, inner, only=True) == "cbv beta delta [part_1]; "
+
+
+def test_hypotheses_have_numbers_and_each_is_said_once() -> None:
+    made = section()
+    assert (made.given("p = 1"), made.given("q = 1"), made.given("p = 1")) == ("given_1", "given_2", "given_1")
+    assert made.nonzero(Y) == "defined_3" == made.nonzero(Y)
+    assert made.hypotheses == {"given_1": "p = 1", "given_2": "q = 1", "defined_3": "y <> 0"}
+    assert made.nonzero(graph.call("sigmoid", Y)) == "defined_4"
+    assert (made.fresh("k"), made.fresh("k")) == ("k1", "k2")

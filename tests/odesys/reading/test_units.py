@@ -11,6 +11,7 @@ from sympy.physics.units import convert_to
 from sympy.physics.units.prefixes import PREFIXES as SYMPY_PREFIXES
 
 from odesys.errors import EquationError
+from odesys.reading import units
 from odesys.reading.mathml import parse_xml
 from odesys.reading.units import DERIVED, PREFIXES, Units
 
@@ -25,24 +26,24 @@ TEXT = """<model>
 
 
 def test_equal_sizes_under_two_names() -> None:
-    units = Units(parse_xml(TEXT))
-    assert units.size("", "mV") == units.size("", "volt_thousandth") != units.size("", "volt")
-    assert units.size("", "mM") == units.size("", "mole_per_m3")
-    assert units.size("", "beat") == (1, (("beat", Fraction(1)),))
+    known = Units(parse_xml(TEXT))
+    assert known.size("", "mV") == known.size("", "volt_thousandth") != known.size("", "volt")
+    assert known.size("", "mM") == known.size("", "mole_per_m3")
+    assert known.size("", "beat") == (1, (("beat", Fraction(1)),))
 
 
 def test_what_is_not_known_is_named() -> None:
-    units = Units(parse_xml(TEXT))
+    known = Units(parse_xml(TEXT))
     with pytest.raises(EquationError, match="furlong is neither"):
-        units.size("", "furlong")
+        known.size("", "furlong")
     with pytest.raises(EquationError, match="offset"):
-        units.size("", "warm")
+        known.size("", "warm")
 
 
 def test_the_units_of_the_standard_are_those_of_sympy() -> None:
     base = [su.ampere, su.candela, su.kelvin, su.kilogram, su.meter, su.mole, su.second]
     ours = {"meter": "metre"}
-    units = Units(parse_xml("<model/>"))
+    known = Units(parse_xml("<model/>"))
     for name in DERIVED:
         told = {"litre": "liter", "lumen": "candela", "sievert": "gray"}.get(name, name)  # a name that SymPy has
         powers = {} if told in ("dimensionless", "radian", "steradian") else None
@@ -50,7 +51,7 @@ def test_the_units_of_the_standard_are_those_of_sympy() -> None:
         if powers is None:
             factor, rest = convert_to(getattr(su, told), base).as_coeff_Mul()
             powers = {ours.get(str(b), str(b)): Fraction(int(e)) for b, e in rest.as_powers_dict().items() if e}
-        assert units.size("", name) == (Fraction(str(factor)), tuple(sorted(powers.items()))), name
+        assert known.size("", name) == (Fraction(str(factor)), tuple(sorted(powers.items()))), name
 
 
 def test_the_prefixes_are_those_of_sympy() -> None:
@@ -91,21 +92,27 @@ def test_units_of_a_component_go_before_those_of_the_model_and_may_be_made_of_ot
     <units name="root"><unit units="metre" exponent="0.5"/></units>
     <units name="none"><unit units="metre"/><unit units="metre" exponent="-1"/></units>
     <units name="bad"><unit units="gram" exponent="0.5"/></units></model>"""
-    units = Units(parse_xml(text))
-    assert units.size("", "u") == (120, (("second", Fraction(1)),))
-    assert units.size("c", "u") == (10**6, (("metre", Fraction(2)),))
-    assert units.size("c", "v") == (Fraction(1, 10**15), (("kilogram", Fraction(3)), ("metre", Fraction(-2))))
-    assert units.size("d", "u") == units.size("", "u") and units.size("", "second")[0] == 60
-    assert units.size("", "root") == (1, (("metre", Fraction(1, 2)),)) and units.size("", "none") == (1, ())
+    known = Units(parse_xml(text))
+    assert known.size("", "u") == (120, (("second", Fraction(1)),))
+    assert known.size("c", "u") == (10**6, (("metre", Fraction(2)),))
+    assert known.size("c", "v") == (Fraction(1, 10**15), (("kilogram", Fraction(3)), ("metre", Fraction(-2))))
+    assert known.size("d", "u") == known.size("", "u") and known.size("", "second")[0] == 60
+    assert known.size("", "root") == (1, (("metre", Fraction(1, 2)),)) and known.size("", "none") == (1, ())
     with pytest.raises(EquationError, match="bad is a root of a unit with a factor"):
-        units.size("", "bad")
+        known.size("", "bad")
 
 
-def test_units_that_double_at_each_step_are_refused() -> None:
+def test_units_that_double_at_each_step_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each asks twice for the one before: 63 steps from u5 to u0, and 32 from there to the metre."""
     steps = "".join(
         f'<units name="u{k}"><unit units="u{k - 1}"/><unit units="u{k - 1}"/></units>' for k in range(1, 60)
     )
-    units = Units(parse_xml(f'<model><units name="u0"><unit units="metre"/></units>{steps}</model>'))
-    assert units.size("", "u5") == (1, (("metre", Fraction(32)),))
-    with pytest.raises(EquationError, match="made of each other in more than 100,000 steps"):
-        units.size("", "u59")
+    root = parse_xml(f'<model><units name="u0"><unit units="metre"/></units>{steps}</model>')
+    monkeypatch.setattr(units, "MOST_STEPS", 63 + 32)
+    assert Units(root).size("", "u5") == (1, (("metre", Fraction(32)),))
+    monkeypatch.setattr(units, "MOST_STEPS", 63 + 31)
+    with pytest.raises(EquationError, match="the units of this file are made of each other in more than 94 steps"):
+        Units(root).size("", "u5")
+    monkeypatch.setattr(units, "MOST_STEPS", 2000)
+    with pytest.raises(EquationError, match="in more than 2,000 steps"):
+        Units(root).size("", "u59")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from odesys import (
 )
 from odesys.errors import EquationError
 from odesys.program import wick
+from odesys.reduce.every_size import MOST_DIVISORS, _along, _fitted
 
 d, N, u, w = (sym(name) for name in ("d", "N", "u", "w"))
 
@@ -116,3 +119,73 @@ def test_members_of_different_programs_are_refused() -> None:
 
     with pytest.raises(EquationError, match="the coefficients of v are no polynomials in n"):
         for_every_size(uneven, lambda n: {"v_a": "v"}, n=range(1, 8))
+
+
+def fitted(make, sizes: dict[str, tuple[int, ...]]) -> graph.Node | None:
+    values = {size: Fraction(make(*size)) for size in product(*sizes.values())}
+    return _fitted(values, sizes)
+
+
+@pytest.mark.parametrize(
+    ("make", "wanted"),
+    [
+        (lambda a, b: 3, graph.num(3)),
+        (lambda a, b: 0, graph.num(0)),
+        (lambda a, b: a + 2 * b, d + 2 * N),
+        (lambda a, b: Fraction(a * b + 1, b), d + 1 / N),
+        (lambda a, b: Fraction(1, a * b), 1 / (d * N)),
+        (lambda a, b: Fraction(a, b), d / N),
+        (lambda a, b: Fraction(1, b**2), N**-2),
+        (lambda a, b: Fraction(a**2 + b, b), d**2 / N + 1),
+    ],
+)
+def test_coefficients_are_polynomials_over_powers_of_the_sizes(make, wanted: graph.Node) -> None:
+    found = fitted(make, {"d": (1, 2, 3, 4), "N": (1, 2, 3, 5)})
+    assert found is not None and identity({"fit": found - wanted}).as_stated == "holds"
+    for size in ((7, 11), (5, 2)):
+        at = graph.substitute([found], {d: graph.num(size[0]), N: graph.num(size[1])})[0]
+        assert at is graph.num(Fraction(make(*size)))
+
+
+def test_one_value_of_each_size_is_a_check() -> None:
+    """A polynomial of degree two needs four values, and what is none of these forms has no fit."""
+    assert fitted(lambda a: a * a + 1, {"d": (1, 2, 3)}) is None
+    assert fitted(lambda a: a * a, {"d": (1, 2, 3, 4)}) is d * d
+    assert fitted(lambda a: a**3, {"d": (1, 2, 3, 4)}) is None
+    assert fitted(lambda a: 2**a, {"d": (1, 2, 3, 4)}) is None
+    assert fitted(lambda a: Fraction(1, a + 1), {"d": (1, 2, 3, 4)}) is None
+    most = fitted(lambda a: Fraction(1, a**MOST_DIVISORS), {"d": (1, 2, 3, 4, 5)})
+    assert most is d**-MOST_DIVISORS
+    assert fitted(lambda a: Fraction(1, a ** (MOST_DIVISORS + 1)), {"d": (1, 2, 3, 4, 5)}) is None
+
+
+def test_values_along_one_size_become_coefficients() -> None:
+    table = {(a, b): Fraction(3 * a * a - b) for a in (1, 2, 4) for b in (5, 6)}
+    first = _along(table, 0, (1, 2, 4))
+    assert {k: v for k, v in first.items() if v} == {(0, 5): -5, (0, 6): -6, (2, 5): 3, (2, 6): 3}
+    both = _along(first, 1, (5, 6))
+    assert {k: v for k, v in both.items() if v} == {(0, 1): -1, (2, 0): 3}
+
+
+def least_squares(d: int) -> Any:
+    data = Gaussian.regression(d, 1)
+    own = maps("w", 1, data.words)
+    return gradient_flow(lambda X: (own @ X[0]) * (own @ X[1]), data, squared)
+
+
+def test_members_are_checked_before_they_are_compared() -> None:
+    def equal(d: int) -> dict[str, str]:
+        return {f"w_x{a + 1}": "v" for a in range(d)}
+
+    found = for_every_size(least_squares, equal, d=(4, 1, 2, 3, 3))
+    assert found.members == {"d": (1, 2, 3, 4)} and found.system.equations["v"] is -2 * d * sym("v") ** 3
+    assert found.law().details == {"members": 4, "sizes": {"d": [1, 2, 3, 4]}} and found.system.parameters == ("d",)
+    for name, sizes, text in (
+        ("loss", {"d": (1, 2, 3)}, "the variable loss has the name of a size or parameter; call it otherwise"),
+        ("v", {}, "give at least three values of a size, such as d="),
+        ("v", {"d": (1, 2, 2)}, "give at least three values of d"),
+    ):
+        with pytest.raises(EquationError, match=text):
+            for_every_size(least_squares, lambda d, name=name: {f"w_x{a + 1}": name for a in range(d)}, **sizes)
+    with pytest.raises(EquationError, match="the members have different variables: "):
+        for_every_size(least_squares, lambda d: {f"w_x{a + 1}": "v" if d < 3 else "u" for a in range(d)}, d=(1, 2, 3))

@@ -20,6 +20,8 @@ from odesys import (
     Value,
     gradient_descent,
     gradient_flow,
+    graph,
+    maps,
 )
 from odesys.analysis.family_invariants import family_drift
 from odesys.analysis.lax import invariant_drift
@@ -372,3 +374,124 @@ def test_mistakes() -> None:
         family_flow(other_labels(), SHAPES["linear"]).slaved()
     with pytest.raises(ParameterError, match="K tends to infinity"):
         family_flow(shared_words(), SHAPES["linear"], K="infinity")
+
+
+# ---- small families: values, names, starts -----------------------------------------------------------------------
+
+
+def small(**more):
+    """One word type and a shared word, which is told by its sign."""
+    templates = [SampleTemplate(["c", OtherGroups(["c"]), "the"], 1, HALF), SampleTemplate(["c", "-the"], -1, HALF)]
+    return family_flow(Family(["c"], templates, shared=["the"]), SHAPES["linear"], **more)
+
+
+def test_a_flow_says_how_many_groups_it_has() -> None:
+    free, three, scaled = small(), small(K=3), small(scaled=True)
+    assert (free.groups, three.groups, free.needs) == ("symbol", 3, ("K",))
+    assert "those of K groups" in repr(free) and "those of 4 groups" in repr(free.bind(K=4))
+    assert "those of 3 groups" in repr(three) and three.whole() == 3 and free.whole(5) == 5
+    assert free.bind(K=4).whole() == 4 and free.bind(K=4).whole(2) == 2
+    assert (free.bind(K=4).speed, scaled.bind(K=4).speed) == (1, 4)
+    assert not free.scaled and scaled.scaled and free.naming is free.origin.naming
+    for make, words in (
+        (lambda: free.whole(), r"this flow is for every K; say how many groups the state has, with .bind\(K=3\)"),
+        (lambda: three.whole(4), "this flow has K = 3 groups, not 4"),
+        (lambda: free.whole(1), "K = 1 is too small"),
+        (lambda: free.whole("symbol"), "K = symbol can not be used here"),
+        (lambda: family_descent(free.family, SHAPES["linear"], K="infinity"), "a gradient step has no limit"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            make()
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("K", [2, 3])
+def test_lifts_of_small_families_come_back_and_obey_the_law(K: int, scaled: bool) -> None:
+    """In scaled variables an entry between other groups is the sum of K - 1 equal ones, and time is K times slower."""
+    flow = small(scaled=scaled, symmetries=[])
+    bound, rng = flow.bind(K=K), np.random.default_rng(K)
+    z = rng.normal(size=(2, flow.system.dimension))
+    full = bound.lift(z)
+    assert np.allclose(bound.project(full), z, rtol=1e-13) and full.shape == (2, bound.source.dimension)
+    named = dict(zip(bound.source.names, full[0], strict=True))
+    state = dict(zip(flow.system.names, z[0], strict=True))
+    for name, value in state.items():
+        if name.endswith(("other", "others")):
+            stem = name.removesuffix("s").removesuffix("_other")
+            assert value == pytest.approx((K - 1 if scaled else 1) * named[stem.replace("c_c", "c1_c2")])
+        elif name.endswith("same"):
+            assert value == named[name.removesuffix("_same").replace("c_c", "c1_c1")]
+    assert np.allclose(
+        bound.speed * bound.source.compile()(0.0, full[0]), bound.lift(flow.compile(K=K)(0.0, z[0])), atol=1e-12
+    )
+    assert bound.law().as_stated == "holds"
+    lifted = bound.lifted
+    at = graph.evaluate(list(lifted.values()), state, graph.FLOAT_FUNCTIONS, float)
+    assert at == pytest.approx(list(full[0]))
+
+
+def test_variables_are_found_by_their_words() -> None:
+    flow = small(symmetries=[])
+    assert flow.variable("KQ", "c", "c", "other") == ("KQ_c_c_other", 1)
+    assert flow.variable("KQ", "c", "the") == ("KQ_c_the", 1) and flow.variable("w", None, "the") == ("w_the", 1)
+    with pytest.raises(ModelError, match="KX is no matrix of this flow; there are w, KQ, KK, QQ"):
+        flow.variable("KX", "c", "c", "same")
+    for path in flow.closure.paths:
+        assert flow.segment(path).leaf == flow.naming.leaf(path)
+    other = flow.rename({"w_the": "n"})
+    assert other.variable("w", None, "the") == ("n", 1) and "w_the" not in other.system.names
+    assert len(flow.sample_names) == len(flow.samples.orbits) and flow.sample_names[0].startswith("(c1")
+
+
+def test_starts_of_small_families() -> None:
+    flow = small(symmetries=[])
+    at = dict(zip(flow.system.names, flow.initial_state(W_K=4.0, W_Q=9.0, w=1.0), strict=True))
+    assert {n for n, v in at.items() if v} == {"KK_c_c_same", "KK_the_the", "QQ_c_c_same", "QQ_the_the"}
+    assert at["KK_c_c_same"] == 4 and at["QQ_the_the"] == 9
+    net = {"w": [[2.0, 2.0, 2.0, -1.0]], "W_K": np.eye(4), "W_Q": np.ones((4, 4))}
+    for start in (flow.initial_state(weights=net, K=3), flow.bind(K=3).initial_state(weights=net)):
+        found = dict(zip(flow.system.names, start, strict=True))
+        assert (found["w_c"], found["w_the"], found["KQ_c_c_other"], found["QQ_c_the"]) == (2, -1, 1, 4)
+    for more in ({}, {"omega": 1, "weights": net}, {"weights": net, "W_K": 2.0}):
+        with pytest.raises(ModelError, match=r"give either omega .* or weights="):
+            flow.initial_state(**more)
+    near = {**net, "w": [[2.0, 2.0, 2.0 + 1e-13, -1.0]]}
+    assert flow.initial_state(weights=near, K=3).shape == (flow.system.dimension,)
+    off = {**net, "w": [[2.0, 2.0, 2.0 + 1e-9, -1.0]]}
+    with pytest.raises(SymmetryError) as caught:
+        flow.initial_state(weights=off, K=3)
+    assert caught.value.state == "w_c3" and "w_c3 is off the mean of its orbit by 6.67e-10" in str(caught.value)
+    zero = flow.initial_state(weights={n: np.zeros_like(v) for n, v in net.items()}, K=3)
+    assert not zero.any()
+
+
+def test_names_of_parameters_that_have_another_meaning_are_refused() -> None:
+    family = Family(["c"], [SampleTemplate(["c"], 1)])
+
+    def biased(name: str):
+        return lambda words: AttentionModel(words, [Head(1, "relu", name)])
+
+    for name, derive, more in (
+        ("t", family_flow, {}),
+        ("K", family_flow, {}),
+        ("eta", family_descent, {}),
+        ("w_c", family_flow, {}),
+    ):
+        with pytest.raises(ModelError, match=f"the parameter {name} of the model or the loss has another meaning here"):
+            derive(family, biased(name), **more)
+    assert "eta" in family_flow(family, biased("eta")).system.parameters
+    assert "K" in family_flow(family, biased("K"), K=3).system.parameters
+    with pytest.raises(ModelError, match="the parameter w_c of the model"):
+        family_flow(family, SHAPES["linear"], rates={"W_K": "w_c"})
+
+
+def test_symmetries_that_leave_nothing_are_refused() -> None:
+    even = Family(["c"], [SampleTemplate(["c"], 1, HALF), SampleTemplate(["c"], -1, HALF)])
+
+    def read_out(words):
+        w = maps("w", 1, words)
+        return lambda X: (w @ X).sum()
+
+    with pytest.raises(SymmetryError, match="every orbit variable is mapped to minus itself"):
+        family_flow(even, read_out)
+    assert family_flow(even, read_out, symmetries=[]).system.names == ("w_c",)

@@ -262,3 +262,97 @@ def test_class_labels_that_are_misread_are_refused() -> None:
     for make, text in cases:
         with pytest.raises(OdesysError, match=text):
             make()
+
+
+# ---- parts of an origin ----------------------------------------------------------------------------------------------
+
+
+def test_heads_are_exchanged_with_all_their_maps_or_not_at_all() -> None:
+    """Signed permutations of heads of one kind, against a list written down."""
+    origin = family_flow(pairs(), two_mixture, symmetries=[]).origin
+    assert origin.labels == ("p", "m") and set(origin.maps) == {f"{n}.{h}" for n in ("w", "W_K", "W_Q") for h in "pm"}
+    signs = [(a, b) for a in (1, -1) for b in (1, -1)]
+    wanted = {((i, a), (1 - i, b)) for i in (0, 1) for a, b in signs}
+    assert set(origin._head_maps()) == wanted and len(list(origin._head_maps())) == 8
+
+    def uneven(words):
+        w, (u, v) = maps("w", 1, words, of="p"), maps("w v", 1, words, of="m")
+        return lambda X: (w @ X).sum() + (u @ X).sum() * (v @ X).sum()
+
+    other = family_flow(pairs(), uneven, symmetries=[]).origin
+    assert set(other._head_maps()) == {((0, a), (1, b)) for a, b in signs}
+
+
+def test_paths_go_to_the_heads_of_a_symmetry_with_its_signs() -> None:
+    flow = family_flow(pairs(), two_mixture, symmetries=[])
+    swap = TypeSymmetry(((0, 1), (1, -1)), ((1, -1), (0, 1)), -1)
+    for path in flow.closure.paths:
+        head = path.letters[0].of
+        image, left, right = flow.origin.moved(swap, path)
+        assert {x.of for x in image.letters} == {"m" if head == "p" else "p"}
+        assert (image.left, image.right) == (path.left, path.right)
+        assert [(x.name, x.transposed) for x in image.letters] == [(x.name, x.transposed) for x in path.letters]
+        assert (left, right) == ((-1, -1) if head == "p" else (1, 1))
+    assert flow.origin.describe(swap) == "v -> -v, head p -> m, head m -> p, value p -> -value, label -> -label"
+
+
+def test_a_symmetry_needs_samples_heads_and_what_is_asked_of_it() -> None:
+    origin = family_flow(pairs(), two_mixture, symmetries=[]).origin
+    flip = TypeSymmetry(((0, 1), (1, -1)), ((1, 1), (0, 1)), -1)
+    assert origin.is_symmetry(flip, lambda element: True) is True
+    assert origin.is_symmetry(flip, lambda element: False) is False
+    wrong = TypeSymmetry(((0, 1), (1, -1)), ((1, 1), (0, 1)), 1)
+    assert origin.is_symmetry(wrong, lambda element: True) is False
+    heads = TypeSymmetry(((0, 1), (1, -1)), ((1, 1), (1, 1)), -1)
+    assert origin.is_symmetry(heads, lambda element: True) is False
+    found = origin.symmetries(lambda element: True)
+    still = (((0, 1), (1, 1)), ((0, 1), (1, 1)))
+    assert flip in found and all((e.types, e.heads) != still for e in found)
+    assert origin.symmetries(lambda element: element == flip) == (flip,)
+
+
+def test_rules_are_kept_by_heads_that_move_alike() -> None:
+    swap = TypeSymmetry(((0, 1), (1, 1)), ((1, 1), (0, 1)), 1)
+    stay = TypeSymmetry(((0, 1), (1, 1)), ((0, 1), (1, 1)), 1)
+    for more, keeps in (
+        ({}, True),
+        ({"rates": {"w": 2}}, True),
+        ({"rates": {"w.p": 2}}, False),
+        ({"train": "w.p W_K W_Q"}, False),
+        ({"decay": 2}, True),
+        ({"train": "w", "carry": "w W_K W_Q"}, True),
+    ):
+        flow = family_flow(pairs(), two_mixture, symmetries=[], **more)
+        assert flow.origin.keeps_rule(swap, flow.rule) is keeps, more
+        assert flow.origin.keeps_rule(stay, flow.rule) is True
+
+
+def test_parameters_and_words_of_an_origin() -> None:
+    flow = family_flow(pairs(), two_mixture, symmetries=[])
+    assert flow.origin.parameters == {"b"}
+    assert family_flow(pairs(), _linear, symmetries=[]).origin.parameters == set()
+    words = family_origin.family_words(pairs(), 3)
+    assert len(words) == 6 and flow.origin.naming_of(3).pins["E"].labels == pairs().dictionary(3).words
+    classes = family_flow(own_class(), decoder, loss=cross_entropy, symmetries=[]).origin
+    assert classes.naming_of(4).pins["y"].size == 4 and classes.naming.pins["y"].size == classes.samples.window
+    with pytest.raises(ModelError, match="the shape of a family is a function of its words that gives a program"):
+        family_flow(pairs(), lambda words: 3)
+
+
+def test_shared_words_may_be_taken_by_their_places_and_others_not() -> None:
+    """A shared word has a place of its own; words of groups are all alike, and so are classes."""
+    family = Family(["d"], [SampleTemplate(["d", "q"], "d")], shared=["q"])
+
+    def at(where):
+        def shape(words):
+            Y, Z = maps("Y", Units("y", words), words), maps("Z", words, words)
+            chosen = words.all[where]
+            return lambda X: Y @ X @ softmax(X.T @ Z @ (chosen.sum(1) if isinstance(where, slice) else chosen))
+
+        return shape
+
+    for where in (0, slice(0, None), slice(-2, None)):
+        with pytest.raises(ModelError, match="takes one group by its place, but the groups of a family are all alike"):
+            family_flow(family, at(where), loss=cross_entropy)
+    for where in (-1, slice(-1, None)):
+        assert family_flow(family, at(where), loss=cross_entropy).bind(K=2).law().as_stated == "holds"

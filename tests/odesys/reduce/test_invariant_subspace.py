@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -62,3 +63,42 @@ def test_conserved_traces_for_orthogonal_words_of_any_length() -> None:
     (family,) = flow.invariants()
     assert all(check_integral(flow.system, node).answer == "zero" for node in family.traces)
     assert check_integral(flow.system, family.trace(1) + sym("KK_a_a")).answer == "nonzero"
+
+
+def test_residuals_and_the_smaller_field_are_those_of_the_larger_at_the_lift() -> None:
+    """Whether a subspace is left or not: zeros move by their residual, ties by the difference to their partner."""
+    quotient = toy().quotient([])
+    names = quotient.system.names
+    tie, zero = {names[1]: names[0]}, [names[3]]
+    found = restrict_to_subspace(quotient, zero, tie)
+    assert found.system.names == tuple(n for n in names if n not in (names[1], names[3]))
+    assert set(found.residuals) == {names[1], names[3]} and set(found.system.tex) == set(found.system.names)
+    parameters = {p: 0.4 for p in quotient.system.parameters}
+    z = np.random.default_rng(5).normal(size=found.system.dimension)
+    full = found.lift(z)
+    at = dict(zip(names, full, strict=True))
+    assert at[names[1]] == at[names[0]] and at[names[3]] == 0
+    rate = dict(zip(names, quotient.system.compile(parameters)(0.0, full), strict=True))
+    kept = found.system.compile({p: 0.4 for p in found.system.parameters})(0.0, z)
+    assert np.allclose(kept, [rate[n] for n in found.system.names], rtol=1e-12, atol=1e-14)
+    values = dict(zip(found.system.names, z, strict=True)) | parameters
+    gaps = graph.evaluate(list(found.residuals.values()), values, graph.FLOAT_FUNCTIONS, float)
+    wanted = {names[3]: rate[names[3]], names[1]: rate[names[1]] - rate[names[0]]}
+    assert dict(zip(found.residuals, gaps, strict=True)) == pytest.approx(wanted)
+    assert found.system.structure[names[0]].orbit[:2] == (names[0], names[1])
+
+
+def test_names_may_stand_in_one_place_only() -> None:
+    quotient = toy().quotient([])
+    a, b, c = quotient.system.names[:3]
+    for zero, tie, word in (
+        ([a], {a: b}, a),
+        ([b], {a: b}, b),
+        ([], {a: b, b: c}, b),
+    ):
+        with pytest.raises(EquationError, match=f"{word} can be put to zero, or tied, or be what others are tied to"):
+            restrict_to_subspace(quotient, zero, tie)
+    with pytest.raises(EquationError, match="nothing is left: every variable is put to zero or tied"):
+        restrict_to_subspace(quotient, quotient.system.names)
+    both = restrict_to_subspace(quotient, [], {a: c, b: c})
+    assert both.system.dimension == quotient.system.dimension - 2

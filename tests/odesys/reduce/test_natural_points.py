@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from odesys import (
     AttentionModel,
@@ -26,7 +28,7 @@ from odesys.exact.evidence import equal, identity
 from odesys.exact.positivity import always_positive
 from odesys.exact.zero import zero_test
 from odesys.expr.graph import step, sym
-from odesys.reduce.natural_points import Source, least_eigenvalue, natural_margin, natural_points
+from odesys.reduce.natural_points import Source, _is_semidefinite, least_eigenvalue, natural_margin, natural_points
 from tests.toy_models import benign_overfitting, cooccurrence, shallow_vit, two_mixture
 
 HALF = Fraction(1, 2)
@@ -182,3 +184,72 @@ def test_dependent_words_are_refused() -> None:
     flow = gradient_flow(AttentionModel(words), Distribution([Sample(["a", "b"], 1)]))
     with pytest.raises(ModelError, match="linearly dependent"):
         next(iter(natural_points(flow)(flow.system.names, 0)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_semidefinite_matrices_are_those_without_negative_principal_minor(seed: int) -> None:
+    """Small symmetric matrices of whole numbers: all principal minors, exactly, against the elimination."""
+    rng, seen = np.random.default_rng(seed), set()
+    for k in range(40):
+        n = int(rng.integers(1, 4))
+        root = rng.integers(-1, 2, (n, int(rng.integers(1, n + 1))))
+        matrix = root @ root.T - (np.diag(rng.integers(0, 2, n)) if k % 2 else 0)
+        minors = [
+            sp.Matrix(matrix[np.ix_(chosen, chosen)].tolist()).det()
+            for size in range(1, n + 1)
+            for chosen in combinations(range(n), size)
+        ]
+        exact = [[int(x) for x in row] for row in matrix]
+        inside = bool(min(minors) >= 0)
+        assert _is_semidefinite(exact) is inside, exact
+        value = least_eigenvalue(exact)
+        assert (value >= 0) == inside and value == pytest.approx(np.linalg.eigvalsh(matrix)[0], abs=1e-12)
+        seen.add(inside)
+    assert seen == {True, False}
+
+
+def test_rounding_of_floats_is_measured_by_their_size() -> None:
+    for size in (1e-6, 1.0, 1e6):
+        assert least_eigenvalue([[size, size], [size, size * (1 - 1e-13)]]) == 0.0
+        assert least_eigenvalue([[size, size], [size, size * (1 - 1e-9)]]) < 0
+        assert least_eigenvalue([[size, 0.0], [0.0, 2 * size]]) == size
+    assert least_eigenvalue([[Fraction(3)]]) == 3.0 and least_eigenvalue([[Fraction(-1, 10**400)]]) < 0
+
+
+def test_numbers_drawn_from_each_domain() -> None:
+    domains = {"p": "positive", "u": "unit", "r": "real", "n": 5}
+    drawn = list(natural_points(pair_flow(), domains)(list(domains), 7))
+    seen = {name: {point[name] for point in drawn} for name in domains}
+    assert seen["n"] <= {5, 6, 7} and len(seen["n"]) > 1
+    assert all(Fraction(1, 8) <= v <= 3 and (8 * v).denominator == 1 for v in seen["p"])
+    assert all(0 < v < 1 and (16 * v).denominator == 1 for v in seen["u"])
+    assert all(-3 <= v <= 3 and (8 * v).denominator == 1 for v in seen["r"])
+    with pytest.raises(ParameterError) as caught:
+        natural_points(pair_flow(), {"y": "any"})
+    assert caught.value.name == "y"
+    with pytest.raises(ParameterError) as missing:
+        next(natural_points(pair_flow())(["q"], 0))
+    assert missing.value.name == "q"
+    with pytest.raises(ParameterError, match="K is no state"):
+        next(natural_points(pair_flow())(["K"], 0))
+
+
+def test_points_of_a_quotient_are_means_over_orbits() -> None:
+    """Drawn with one seed: those of the quotient are the signed means of those of the flow."""
+    flow, quotient = pair_flow(), pair_flow().quotient()
+    whole = natural_points(flow)(flow.system.names, 9)
+    small = natural_points(quotient)(quotient.system.names, 9)
+    for full, means in zip(whole, small, strict=True):
+        wanted = quotient.orbits.project([float(full[n]) for n in flow.system.names])
+        assert [float(means[n]) for n in quotient.system.names] == pytest.approx(wanted)
+
+
+def test_margins_of_a_quotient_are_those_of_its_lift() -> None:
+    quotient = pair_flow().quotient()
+    rng = np.random.default_rng(2)
+    for _ in range(4):
+        z = {name: Fraction(int(v), 4) for name, v in zip(quotient.system.names, rng.integers(-6, 7, 99), strict=False)}
+        full = quotient.lift([float(v) for v in z.values()])
+        point = {n: Fraction(v) for n, v in zip(quotient.source.names, full, strict=True)}
+        assert natural_margin(quotient, z) == pytest.approx(natural_margin(pair_flow(), point))
+        assert natural_margin(quotient, {k: str(v) for k, v in z.items()}) == natural_margin(quotient, z)

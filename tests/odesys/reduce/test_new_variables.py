@@ -58,3 +58,31 @@ def test_only_a_flow_without_t_gets_another_unit_of_time() -> None:
     assert in_new_variables(driven, {"z": 2 * X}, {"x": sym("z") / 2}).law().as_stated == "holds"
     with pytest.raises(EquationError, match="another unit of time"):
         in_new_variables(driven, {"z": 2 * X}, {"x": sym("z") / 2}, time=2)
+
+
+@pytest.mark.parametrize("time", [1, 2, 5])
+def test_rates_of_new_variables_follow_the_chain_rule(time: int) -> None:
+    """D new(old(z)) F(old(z)), times the unit of time; the observables are those of the old states."""
+    made = in_new_variables(PREY, SUM, BACK, time=time)
+    assert made.speed == time and made.system.names == ("s", "d") and made.system.parameters == ("k",)
+    for z in ([0.4, 1.3], [-2.0, 0.7]):
+        x = np.array([(z[0] + z[1]) / 2, (z[0] - z[1]) / 2])
+        assert made.lift(z) == pytest.approx(x) and made.project(x) == pytest.approx(z)
+        rate = PREY.compile(k=0.7)(0.0, x)
+        wanted = time * np.array([rate[0] + rate[1], rate[0] - rate[1]])
+        assert made.system.compile(k=0.7)(0.0, z) == pytest.approx(wanted)
+    assert set(made.lifted) == {"x", "y"}
+
+
+def test_nonlinear_variables_and_orders_of_states() -> None:
+    cubic = System.from_equations({"x": -X, "y": X})
+    made = in_new_variables(cubic, {"u": X, "v": Y - X**2}, {"y": sym("v") + sym("u") ** 2, "x": sym("u")})
+    assert list(made.lifted) == ["x", "y"] and made.law().as_stated == "holds"
+    assert made.system.compile()(0.0, [2.0, 1.0]) == pytest.approx([-2.0, 2.0 + 8.0])
+    driven = System.from_equations({"x": sym("t") * X})
+    step = System.from_equations({"x": X * X}, kind="map")
+    for system in (driven, step):
+        with pytest.raises(EquationError, match="only a flow that does not depend on t can have another unit of time"):
+            in_new_variables(system, {"z": 2 * X}, {"x": sym("z") / 2}, time=2)
+    with pytest.raises(EquationError, match="z is in an expression for one of x, and is no variable"):
+        in_new_variables(System.from_equations({"x": X}), {"s": X}, {"x": sym("z")})

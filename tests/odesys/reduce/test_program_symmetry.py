@@ -296,7 +296,7 @@ def test_two_sets_of_words_are_exchanged_only_with_their_inner_products(one, oth
 
 
 def test_a_mini_batch_sees_more_than_the_loss() -> None:
-    """Targets 1 and -1 of one word are the mean 0 of another: the loss is the same, the mean of squared steps is not."""
+    """Targets 1 and -1 of one word have the mean 0 of another: alike to the loss, not to the mean of squared steps."""
     words, m = Words("a b"), Space("m")
     A, v = maps("A", m, words), maps("v", 1, m)
     swap = ProgramSymmetry((("E", (("E", 1, 1), ("E", 0, 1))),))

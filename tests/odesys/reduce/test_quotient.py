@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 
 from derivations.two_mixture import setting
-from odesys import AttentionModel, Data, Dictionary, Distribution, Sample, System, Words, gradient_flow, maps, squared, sym
+from odesys import (
+    AttentionModel,
+    Data,
+    Dictionary,
+    Distribution,
+    Sample,
+    System,
+    Words,
+    gradient_flow,
+    maps,
+    squared,
+    sym,
+)
 from odesys.derive.flow import Flow
 from odesys.errors import AsymmetryWarning, EquationError, SymmetryError
 from odesys.expr.system import State
@@ -152,7 +164,7 @@ def test_variables_names_and_values_of_a_small_quotient() -> None:
     assert pair().quotient().system.names == ("w_a",) and pair().quotient(state=[1.0, 5.0]).system.dimension == 2
     turned = pair().quotient([ProgramSymmetry((("E", (("E", 0, 1), ("E", 1, 1))),))])
     assert turned.system.dimension == 2
-    with pytest.raises(SymmetryError, match="'w' is not a symmetry; flow.symmetries"):
+    with pytest.raises(SymmetryError, match=r"'w' is not a symmetry; flow.symmetries"):
         pair().quotient(["w"])
 
 
@@ -180,7 +192,9 @@ def test_a_quotient_in_which_all_states_vanish_is_refused() -> None:
     words = Words("a")
     w = maps("w", 1, words)
     made = gradient_flow(lambda X: w @ X[0], Data(words, [("a", 1), ("a", -1)]), squared)
-    with pytest.raises(SymmetryError, match="every state is mapped to minus itself, so the symmetric flow stands still"):
+    with pytest.raises(
+        SymmetryError, match="every state is mapped to minus itself, so the symmetric flow stands still"
+    ):
         made.quotient()
 
 

@@ -37,7 +37,7 @@ from odesys import (
 from odesys.errors import SlavingError
 from odesys.expr.field import BlockField, ScalarField
 from odesys.model.family import OtherGroups
-from odesys.reduce.reduction import stands_still
+from odesys.reduce.reduction import EXACT_LIMIT, _small, columns_at, rates_at, stands_still
 from odesys.verdicts import Evidence
 
 HALF = Fraction(1, 2)
@@ -320,3 +320,114 @@ def test_structure_survives_every_transformation() -> None:
     small = System.from_equations({"x": Y * X, "y": e * X}, ["e"])
     marked = replace(small, structure={"x": State("KQ"), "y": State("w")})
     assert vanishing_limit(marked, ["e"], {"x": 1, "y": 2}).structure == {"x": State("KQ")}
+
+
+# ---- measured laws, and what stands still ----------------------------------------------------------------------------
+
+
+def test_texts_of_a_reduction_show_its_sizes_and_equations() -> None:
+    found = by_hand()
+    assert (
+        repr(found)
+        == "<SystemQuotient: 3 -> 1 states, only for starts in the subspace that its symmetries leave alone>"
+    )
+    assert found._repr_latex_() == found.system._repr_latex_() and found._repr_latex_()
+    assert "3" in found._repr_html_() and "leave alone" in found._repr_html_()
+    both = by_hand().then(by_hand().system.quotient([]))
+    assert repr(both).startswith("<Composed: 3 -> 1 states, only for starts in the subspace that its symmetries leave")
+    assert both.starts.count("leave alone") == 2 and ", and then " in both.starts
+
+
+def test_defects_are_the_gaps_of_the_law() -> None:
+    """c F(lift z) - D lift(z) F_small(z), state by state, with a factor where the small system has another clock."""
+    assert set(map(str, by_hand().defects().values())) == {"Node(0)"}
+    found = new_variables()
+    wrong = replace(found, system=replace(found.system, field=ScalarField((U, V), {})))
+    z = {"u": 0.3, "v": -0.7}
+    gaps = graph.evaluate(list(wrong.defects().values()), z, graph.FLOAT_FUNCTIONS, float)
+    x, y = (0.3 - 0.7) / 2, (0.3 + 0.7) / 2
+    moved = [(0.3 + -0.7) / 2, (0.3 - -0.7) / 2]
+    assert gaps == pytest.approx([found.speed * x * y - moved[0], found.speed * (x - y * y) - moved[1]])
+    step = System.from_equations({"x": Y * X + X, "y": X * Y + Y}, kind="map").quotient([{"x": "y", "y": "x"}])
+    assert set(map(str, step.defects().values())) == {"Node(0)"}
+    off = replace(step, system=replace(step.system, field=ScalarField((2 * X,), {})))
+    assert off.defects()["y"] is X * X + X - 2 * X
+    assert made("slaved flow").defects() is None
+    bound = made("slaved quotient")
+    assert "omega" not in graph.symbols(bound.bind(omega=HALF).defects().values())
+
+
+def test_a_measured_law_says_how_it_was_measured() -> None:
+    found = made("slaved flow").law(seed=3)
+    details = found.details
+    assert details["points"] == 3 and details["seed"] == 3 and details["tolerance"] == 1e-7
+    assert 0 <= details["gap"] < details["tolerance"]
+    balls = made("slaved family").law(seed=4)
+    if "rational_points" in balls.details:
+        assert balls.details["rational_points"] >= 2 and balls.details["seed"] == 4
+        assert 0 <= balls.details["largest_residual"] < 1e-15 and balls.details["bits"] >= 64
+
+
+def test_large_residuals_are_measured_at_rational_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the exact proof: enclosed at points where they vanish, and refuted at one where they do not."""
+    monkeypatch.setattr("odesys.reduce.reduction.EXACT_LIMIT", -1)
+    right = by_hand().law(seed=1)
+    assert right.as_stated == "holds" and right.evidence == Evidence.MEASUREMENT
+    assert right.details["seed"] == 1 and right.details["rational_points"] == 1  # zero has no symbols
+    assert right.details["largest_residual"] == 0
+    wrong = ScalarField((X * X - X,), {})
+    law = replace(by_hand(), system=replace(by_hand().system, field=wrong)).law()
+    assert law.as_stated == "fails" and law.evidence == Evidence.CERTIFICATE
+    assert law.witness
+
+
+def test_proofs_are_tried_for_few_nodes_without_roots() -> None:
+    assert _small([X * Y, X + 1 / Y]) is True and _small([]) is True
+    assert _small([graph.sqrt(X + Y)]) is False and _small([X, graph.exp(1 / graph.sqrt(X))]) is False
+    chain = X
+    for _ in range(EXACT_LIMIT - 1):
+        chain = graph.call("tanh", chain)
+    assert len(list(graph.topological([chain]))) == EXACT_LIMIT
+    assert _small([chain]) is True and _small([graph.call("tanh", chain)]) is False
+
+
+def test_expressions_along_the_last_axis() -> None:
+    values = np.arange(12.0).reshape(2, 3, 2)
+    found = columns_at([X + Y, graph.num(3), X * sym("k")], ("x", "y"), values, {"k": 2.0})
+    assert found.shape == (2, 3, 3) and found.dtype == float
+    assert np.array_equal(found[..., 0], values.sum(axis=-1)) and (found[..., 1] == 3).all()
+    assert np.array_equal(found[..., 2], 2 * values[..., 0])
+
+
+def test_rates_of_blocks_are_those_of_their_equations() -> None:
+    system = toy().system
+    given = {name: graph.num(Fraction(k + 1, 7)) for k, name in enumerate(system.names)}
+    plain = graph.substitute(system.nodes, {sym(n): v for n, v in given.items()})
+    for one, other in zip(rates_at(system, given), plain, strict=True):
+        assert float(graph.evaluate([one - other], {}, graph.FLOAT_FUNCTIONS, float)[0]) == pytest.approx(0, abs=1e-14)
+
+
+def test_flows_and_maps_that_stand_still() -> None:
+    for kind, node in (("flow", X * 0), ("map", X)):
+        assert stands_still(System.from_equations({"x": node}, kind=kind)) is True
+        assert stands_still(System.from_equations({"x": node, "y": Y / 2}, kind=kind)) is False
+    assert stands_still(System.from_equations({"x": X * 0}, kind="map")) is False
+    assert stands_still(toy().system) is False
+    even = Distribution([Sample(["a"], 1, HALF), Sample(["a"], -1, HALF)])
+    rest = gradient_flow(linear(Dictionary(["a"])), even, train=("W_K", "W_Q"))
+    assert stands_still(rest.system) is True
+
+
+def test_names_that_are_bound_are_checked_and_kept() -> None:
+    free = replace(made("slaved quotient"), bound={})
+    assert free.bind() is free and free.bind(omega=0.25).bound == {"omega": 0.25}
+    with pytest.raises(ParameterError, match=r"K is not what the lift of <.*> needs: it needs omega") as caught:
+        free.bind(K=3)
+    assert caught.value.name == "K"
+    with pytest.raises(ParameterError, match="it needs nothing but the state"):
+        by_hand().bind(omega=1)
+    with pytest.raises(ParameterError) as missing:
+        free.given("omega")
+    assert missing.value.name == "omega"
+    with pytest.raises(ParameterError, match="it needs omega and K"):
+        every_k().slaved().bind(q=1)

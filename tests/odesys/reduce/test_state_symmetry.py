@@ -170,7 +170,9 @@ def test_the_two_sides_of_a_symmetry_are_those_at_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y, z = (sym(n) for n in "xyz")
     system = System.from_equations({"x": x * y - 2 * z, "y": y**2 + 3 * x, "z": graph.exp(x) - z})
-    element = StateSymmetry(("x", "y", "z"), tuple(map(int, rng.permutation(3))), tuple(map(int, rng.choice([1, -1], 3))))
+    element = StateSymmetry(
+        ("x", "y", "z"), tuple(map(int, rng.permutation(3))), tuple(map(int, rng.choice([1, -1], 3)))
+    )
     point, field = rng.normal(size=3), system.compile()
     moved, image = field(0.0, element.act(point)), element.act(field(0.0, point))
     pairs = symmetry_pairs(system, element)
@@ -286,7 +288,9 @@ def test_invariant_sums_are_as_many_as_the_mean_over_the_group_has(moves: list, 
 
 def test_a_quotient_keeps_observables_parameters_and_members() -> None:
     x, y, z = (sym(n) for n in "xyz")
-    system = System.from_equations({"x": sym("k") * x * z, "y": sym("k") * y * z, "z": x * y}, ["k"], observables={"r": x + y})
+    system = System.from_equations(
+        {"x": sym("k") * x * z, "y": sym("k") * y * z, "z": x * y}, ["k"], observables={"r": x + y}
+    )
     made = system_quotient(system, [StateSymmetry.from_mapping(system, {"x": "y", "y": "x"})])
     assert made.system.names == ("x", "z") and made.system.parameters == ("k",)
     assert made.system.nodes[1] is x * x and made.system.observables["r"] is 2 * x

@@ -25,6 +25,7 @@ from odesys import (
 from odesys.errors import SymmetryError
 from odesys.model.paths import WORDS
 from odesys.reduce.program_symmetry import ProgramSymmetry, is_program_symmetry
+from odesys.reduce.symmetry import SymmetryGroup, checked_state
 from tests import toy_models
 
 ALL = ("w", "W_K", "W_Q")
@@ -259,3 +260,42 @@ def test_heads_are_exchanged_by_name() -> None:
     assert dict(swap.maps)["w.p"] == ("w.m", 1) and dict(swap.maps)["W_K.m"] == ("W_K.p", 1)
     with pytest.raises(SymmetryError, match="there is no head 'q'; there are m, p"):
         symmetry(flow, {}, heads={"q": "p"})
+
+
+def test_groups_say_their_order_and_generators() -> None:
+    made = small(["a", "b"], [Sample(["a"], 1), Sample(["b"], -1)])
+    group = made.symmetries()
+    assert repr(group) == f"<SymmetryGroup: order {group.order}, {len(group.generators)} generators>"
+    assert group.describe(made) == [g.describe(made) for g in group.generators] and group.describe(made)
+    assert SymmetryGroup((), 1).unsearched == "" and SymmetryGroup((), 1).describe(made) == []
+
+
+def test_symmetries_by_names_list_every_word_and_map() -> None:
+    made = mixture(2)
+    found = symmetry(made, {"v1": "-v2", "v2": "v1"}, {"p": "m", "m": "p"}, {"w.p": "-w.p"})
+    assert found.pins == ((WORDS, ((WORDS, 0, 1), (WORDS, 1, 1), (WORDS, 3, -1), (WORDS, 2, 1))),)
+    goals = dict(found.maps)
+    assert goals["w.p"] == ("w.p", -1) and goals["W_K.p"] == ("W_K.m", 1) and goals["w.m"] == ("w.p", 1)
+    assert set(goals) == set(made.naming.letters)
+    assert symmetry(made, {}).describe(made) == "identity"
+    for words, heads, maps, text in (
+        ({"q": "c1"}, None, None, "there is no word 'q'; there are c1, c2, v1, v2"),
+        ({}, None, {"W": "w"}, "there is no map 'W'; there are W_K.m, W_K.p, "),
+    ):
+        with pytest.raises(SymmetryError, match=text):
+            symmetry(made, words, heads, maps)
+
+
+def test_states_are_checked_and_told_apart_by_their_size() -> None:
+    state, unit = checked_state([1, -4], 2)
+    assert state.tolist() == [1.0, -4.0] and state.dtype == float and unit == pytest.approx(4e-11)
+    assert checked_state(np.zeros(3), 3)[1] > 0
+    for given, text in (
+        ("ab", "the state is not a vector of numbers"),
+        (None, r"the state has shape \(\); this flow has 2 states"),
+        ([1, 2, 3], r"the state has shape \(3,\); this flow has 2 states"),
+        ([[1, 2]], r"the state has shape \(1, 2\)"),
+        ([1, float("inf")], "an entry that is not finite"),
+    ):
+        with pytest.raises(SymmetryError, match=text):
+            checked_state(given, 2)

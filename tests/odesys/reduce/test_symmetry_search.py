@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ from odesys import (
     sym,
 )
 from odesys.reduce import symmetry_search
-from odesys.reduce.program_symmetry import ProgramSymmetry, is_program_symmetry
+from odesys.reduce.program_symmetry import LossCheck, ProgramSymmetry, is_program_symmetry
 from odesys.reduce.symmetry_search import generated_order
 from tests import toy_models
 from tests.toy_programs import pair, program_flow, two_mixture
@@ -401,3 +402,109 @@ def test_mini_batches_and_turned_forces_are_checked_in_every_equation():
                 )
     flow = sign_descent(linear, Data(words, samples), squared)
     assert flow.symmetries().order > 1
+
+
+# ---- all elements tried ----------------------------------------------------------------------------------------------
+
+
+def small_programs() -> dict:
+    """Programs with few words and maps, by name."""
+    words, m, r = Words("a b"), Space("m"), Units("r", 2)
+    w, v, (K, Q) = maps("w", 1, words), maps("v", 1, words), maps("W_K W_Q", m, words)
+    W, U = maps("W", r, words), maps("U", 1, r)
+    p, q = maps("w", 1, words, of="p"), maps("w", 1, words, of="m")
+    odd, even = function(graph.call("tanh", sym("z"))), function(sym("z") ** 2)
+    both = Data(words, [("a b", 1), ("b a", 1)])
+    signs = Data(words, [("a b", 1), ("-a b", -1)])
+    angled = Words("a b", [[2, 1], [1, 2]])
+    u = maps("w", 1, angled)
+    return {
+        "a sum": gradient_flow(lambda X: (w @ X).sum(), both, squared),
+        "a product": gradient_flow(lambda X: (w @ X[0]) * (v @ X[1]), both, squared),
+        "a product of signs": gradient_flow(lambda X: (w @ X[0]) * (v @ X[1]), signs, squared),
+        "rates": gradient_flow(lambda X: (w @ X[0]) * (v @ X[1]), both, squared, rates={"w": 2}),
+        "scores": gradient_flow(lambda X: X[0].T @ K.T @ Q @ X[1], both, squared),
+        "odd units": gradient_flow(lambda X: U @ odd(W @ X[0]), signs, squared),
+        "even units": gradient_flow(lambda X: (even(W @ X[0])).sum(0), signs, squared),
+        "two heads": gradient_flow(lambda X: relu(p @ X[0]) - relu(q @ X[0]), signs, logistic),
+        "angles": gradient_flow(lambda X: u @ X[0], Data(angled, [("a", 1), ("b", 1)]), squared),
+    }
+
+
+SMALL = small_programs()
+
+
+def actions(flow, state=None) -> set:
+    """The actions of all signed permutations of vectors and maps that are symmetries (and fix a state)."""
+    pins = [
+        [
+            (name, tuple((name, j, s) for j, s in zip(order, signs, strict=True)))
+            for order in permutations(range(pin.size))
+            for signs in product((1, -1), repeat=pin.size)
+        ]
+        for name, pin in flow.naming.pins.items()
+    ]
+    names, check, found = list(flow.naming.letters), LossCheck(flow), set()
+    for images in product(*pins):
+        for order, signs in product(permutations(names), product((1, -1), repeat=len(names))):
+            element = ProgramSymmetry(
+                tuple(images), tuple((n, (o, s)) for n, o, s in zip(names, order, signs, strict=True))
+            )
+            if is_program_symmetry(flow, element, check):
+                target, sign = element.on_states(flow)
+                if state is None or np.array_equal(state[target], sign * state):
+                    found.add((tuple(target.tolist()), tuple(sign.tolist())))
+    return found
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_group_is_that_found_by_trying_all(name: str) -> None:
+    flow = SMALL[name]
+    whole, group = actions(flow), flow.symmetries()
+    assert group.order == len(whole) == generated_order(flow, group.generators)
+    own = {tuple(map(tuple, (part.tolist() for part in g.on_states(flow)))) for g in group.generators}
+    assert own <= whole and len(own) == len(group.generators)
+    still = (tuple(range(flow.system.dimension)), (1,) * flow.system.dimension)
+    assert still not in own
+    state = np.ones(flow.system.dimension)
+    state[0] = 2.0
+    kept = flow.symmetries(state)
+    assert kept.order == len(actions(flow, state)) == generated_order(flow, kept.generators)
+
+
+@pytest.mark.parametrize("name", ["a sum", "a product of signs", "two heads", "angles", "scores"])
+def test_words_and_samples_give_a_part_of_the_group_whose_order_is_right(name: str, monkeypatch) -> None:
+    flow = SMALL[name]
+    whole = actions(flow)
+    monkeypatch.setattr(symmetry_search, "LARGE", 0)
+    group = flow.symmetries()
+    assert len(whole) % group.order == 0 and group.order == generated_order(flow, group.generators)
+    assert all(is_program_symmetry(flow, g) for g in group.generators)
+    assert f"above {symmetry_search.LARGE} words move only as samples go to samples" in group.unsearched
+    state = np.ones(flow.system.dimension)
+    state[0] = 2.0
+    kept = flow.symmetries(state)
+    assert kept.order == generated_order(flow, kept.generators)
+    assert len(actions(flow, state)) % kept.order == 0
+    for element in kept.generators:
+        target, sign = element.on_states(flow)
+        assert np.array_equal(state[target], sign * state)
+
+
+def test_orders_of_generated_groups() -> None:
+    flow = SMALL["a sum"]
+    swap = ProgramSymmetry((("E", (("E", 1, 1), ("E", 0, 1))),))
+    turn = ProgramSymmetry((("E", (("E", 1, 1), ("E", 0, -1))),))
+    minus = ProgramSymmetry((("E", (("E", 0, -1), ("E", 1, -1))),))
+    orders = [generated_order(flow, each) for each in ([], [swap], [turn], [minus], [swap, minus], [swap, turn])]
+    assert orders == [1, 2, 4, 2, 4, 8]
+
+
+def test_signs_of_unnamed_axes_count_twice() -> None:
+    flow = SMALL["a sum"]
+    axis, word = ProgramSymmetry((("one", (("one", 0, -1),)),)), ProgramSymmetry((("E", (("E", 0, -1), ("E", 1, 1))),))
+    both = ProgramSymmetry(axis.pins + word.pins, (("w", ("w", -1)),))
+    assert [symmetry_search._signs(flow, g) for g in (axis, word, both, ProgramSymmetry())] == [2, 1, 4, 0]
+    plain = ProgramSymmetry((), (("w", ("w", -1)),))
+    found = symmetry_search._distinct(flow, [axis, ProgramSymmetry(), plain, word, word])
+    assert found == [plain, word], "one and w turned over act alike; the map has the sign that is seen"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from odesys.papers.proof_files import ProofCheck
 from odesys.report.claim_entry import anchor, claim_entries, seal_count
 from odesys.report.content import Content
+from odesys.verdicts import Verdict, certified, measured, proved, undecided, untested
 
 
 def test_anchors_are_distinct() -> None:
@@ -48,3 +51,34 @@ def test_the_number_of_sealed_proofs_is_told(toy_content: Callable[..., Content]
         replace(second, outcome=replace(second.outcome, proof_check=left)),
     ]
     assert seal_count(both).startswith("1 of 2 proofs are sealed")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "word", "mark", "css", "summary"),
+    [
+        (proved(), "holds", "P", "v-proof", "holds, proof"),
+        (certified(), "holds", "C", "v-certificate", "holds, certificate"),
+        (measured(True), "holds", "M", "v-measurement", "holds, measurement"),
+        (measured(False), "fails", "✗", "v-fails", "fails, measurement"),
+        (undecided("x"), "undecided", "?", "v-undecided", None),
+        (untested("x"), "untested", "–", "v-untested", None),
+    ],
+)
+def test_an_entry_is_a_word_a_mark_and_a_colour(
+    toy_content: Callable[..., Content], verdict: Verdict, word: str, mark: str, css: str, summary: str | None
+) -> None:
+    first = claim_entries(toy_content())[0]
+    assert first.outcome is not None
+    entry = replace(first, outcome=replace(first.outcome, verdict=verdict))
+    assert (entry.word, entry.mark, entry.css_class) == (word, mark, css)
+    assert entry.summary == (summary or f"{word}, {verdict.evidence}") and entry.verdict is verdict
+    assert entry.fault == "" and replace(entry, outcome=None).fault == ""
+    definition = replace(entry, claim=replace(entry.claim, kind="definition"))
+    assert (definition.word, definition.mark, definition.css_class) == ("not judged", "=", "v-unjudged")
+    assert definition.evidence == "" and definition.summary == "not judged"
+    wrong = replace(entry, outcome=replace(first.outcome, verdict=measured(False).blaming("false", "a")))
+    assert wrong.fault == "false"
+
+
+def test_anchors_keep_letters_digits_dots_and_hyphens() -> None:
+    assert anchor("E.1-a9") == "claim-E.1-a9" and anchor("a(b)_c") == "claim-a_28_b_29__5f_c"

@@ -252,10 +252,16 @@ def test_a_comparison_is_made_as_asked_for_or_as_the_paper_proposes(toy_content:
 
 
 def test_only_the_first_protocol_is_run(toy_content: MakeContent) -> None:
-    run: list[str] = []
-    protocols = {name: lambda *given, name=name: run.append(name) for name in ("first", "second")}
-    content = toy_content(toy(protocols=protocols))
-    assert run == ["first"] and "run" in content.problems and content.simulation is None
+    ran: list[str] = []
+
+    def run(name: str) -> Callable[..., Simulation]:
+        return lambda *given: ran.append(name) or Simulation(name, {}, {}, (), {}, None, {"t": [0.0]})
+
+    content = toy_content(toy(protocols={name: run(name) for name in ("first", "second")}))
+    assert ran == ["first"] and content.problems == {} and content.simulation["protocol"] == "first"
+    assert (
+        not Content(toy(), "quick", {}, content.folder).print_all and not Request().print_all and not Request().proofs
+    )
 
 
 def test_an_explorer_is_part_of_a_report_where_the_paper_has_one(toy_content: MakeContent) -> None:

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy.integrate import DOP853
 from selenium.webdriver.common.keys import Keys
 
-from odesys import Explorer, LiveEvent, LiveProtocol, LiveStage, Panel, Slider, System, graph, sym
+from odesys import Explorer, LiveEvent, LiveProtocol, LiveStage, Panel, Slider, System, analyse, graph, sym
 from odesys.errors import EquationError
 from odesys.report.content import Content
-from odesys.report.explorer import _gate_names, explorer_page, fragment, policy_of
+from odesys.report.explorer import (
+    _Code,
+    _code_of,
+    _gate_names,
+    _protocol,
+    _script,
+    _table,
+    explorer_page,
+    findings_page,
+    fragment,
+    math_font,
+    page_file,
+    policy_of,
+)
 from odesys.report.html import page
 from tests.browser import Browser, browser
 from tests.live_pages import needs_browser, show, solve, times
@@ -216,3 +231,141 @@ def test_gates_have_the_names_of_their_surfaces() -> None:
     assert list(_gate_names(relay, explorer).values()) == ["x/2 - 1"]
     named = replace(relay, gates={"x/2 - 1": "the relay"})
     assert list(_gate_names(named, explorer).values()) == ["the relay"]
+
+
+# ---- what is written -------------------------------------------------------------------------------------------------
+
+
+def test_the_coefficients_are_those_of_the_method_without_zeros_at_the_ends() -> None:
+    """Each table read back is the one of scipy, filled up with zeros."""
+    found = dict(re.findall(r"(\w+):(\[.*?\])(?=,[A-Z]|\})", _table()))
+    for name, table in {
+        "A": DOP853.A,
+        "B": DOP853.B,
+        "E3": DOP853.E3,
+        "E5": DOP853.E5,
+        "D": DOP853.D,
+        "X": DOP853.A_EXTRA,
+    }.items():
+        rows = eval(found[name], {})  # numbers, and quotients of two
+        if table.ndim == 1:
+            rows, table = [rows], table[None]
+        assert len(rows) == len(table)
+        for row, values in zip(rows, table, strict=True):
+            assert not row or row[-1] != 0
+            assert [*row, *[0.0] * (len(values) - len(row))] == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": 1, "b": [True, False, None]}, "{a:1,b:[1,0,null]}"),
+        (("x", 'a "<b>"'), '["x","a \\"\\u003cb>\\""]'),
+        (2, "2"),
+        ("é", '"é"'),
+        ([], "[]"),
+        ([[1, 2], {}], "[[1,2],{}]"),
+    ],
+)
+def test_values_are_written_as_javascript(value: object, text: str) -> None:
+    assert _script(value) == text
+
+
+def test_numbers_are_written_exactly_and_without_brackets() -> None:
+    for value in (0.5, -0.5, 1e-300, 2.0, 1 / 3, -1e21):
+        text = _script(value)
+        assert "(" not in text and float(text) == value
+
+
+def test_what_is_looked_at_has_one_number_and_a_function_its_sizes() -> None:
+    relay = toy().protocols[0].stages[1]
+    code = _Code(relay, tuple(relay.system.nodes))
+    assert [code.place(node) for node in (X, V, X, X * V, V)] == [0, 1, 0, 2, 1]
+    text = code.text(["k"], {})
+    assert text.startswith('{n:2,s:1,w:[1],names:["gate 1"],f:(t,x,p,g)=>')
+    still = System.from_equations({"x": 0 * X, "v": graph.step(X - 2) + graph.step(V - K)}, ["k"])
+    code = _Code(LiveStage("", still), tuple(still.nodes))
+    movable = {str(surface): sum(s in ("v", "t") for s in graph.symbols([surface])) for surface in code.surfaces}
+    written = re.search(r"w:(\[.*?\])", code.text(["k"], {code.surfaces[0]: "first"}))
+    assert written is not None and json.loads(written[1]) == [int(bool(n)) for n in movable.values()]
+    assert 'names:["first","gate 2"]' in code.text(["k"], {code.surfaces[0]: "first"})
+    clock = System.from_equations({"x": graph.step(sym("t") - 1)})
+    assert "w:[1]" in _Code(LiveStage("", clock), tuple(clock.nodes)).text([], {}), "time moves"
+
+
+def model(explorer: Explorer) -> dict[str, object]:
+    """Protocols as the page has them."""
+    code: list[_Code] = []
+    names = [slider.name for slider in explorer.sliders]
+    for protocol in explorer.protocols:
+        for stage in protocol.stages:
+            _code_of(stage, code)
+    return {p.name: _protocol(p, names, code)[0] for p in explorer.protocols} | {"codes": code}
+
+
+def test_a_protocol_says_what_it_reads_draws_and_where_it_stops() -> None:
+    made = model(toy())
+    both, alone = made["both"], made["alone"]
+    assert both["uses"] == ["k", "x0", "end"] and alone["uses"] == ["k", "x0"]
+    assert (both["id"], both["n"], both["rtol"], both["log"], both["letter"]) == ("both", 2, 1e-9, False, "t")
+    first, second = both["stages"]
+    assert (first["c"], second["c"], first["z"], second["z"]) == (0, 1, [], [])
+    (event,) = first["e"]
+    assert (event["name"], event["d"], event["stop"]) == ("T₁", 1, True) and second["e"] == []
+    assert [(p["title"], p["log"], [label for label, _ in p["seen"]]) for p in both["panels"]] == [
+        ("x", True, ["x"]),
+        ("v <b>", False, ["v & more", "kx"]),
+    ]
+    codes = made["codes"]
+    eye = codes[both["y"]]
+    looked = [eye.seen[place] for panel in both["panels"] for _, place in panel["seen"]]
+    assert looked == [X, V, K * X] and codes[first["c"]].seen[event["i"]] is X - 1
+    assert alone["y"] == both["y"] == 0, "curves are read beside the equations they share most with"
+
+
+def test_code_is_shared_by_stages_with_the_same_equations_for_what_moves() -> None:
+    moving = System.from_equations({"x": V, "v": -X})
+    slower = System.from_equations({"x": V, "v": 0 * X})
+    other = System.from_equations({"x": V, "v": X})
+    named = System.from_equations({"y": sym("v"), "v": -sym("y")})
+    codes: list[_Code] = []
+    first = _code_of(LiveStage("a", moving), codes)
+    assert _code_of(LiveStage("b", slower), codes) is first and first.nodes == moving.nodes
+    assert _code_of(LiveStage("c", other), codes) is not first and len(codes) == 2
+    assert _code_of(LiveStage("d", named), codes) is codes[2] and _code_of(LiveStage("e", moving), codes) is first
+    codes = []
+    small = _code_of(LiveStage("b", slower), codes)
+    assert _code_of(LiveStage("a", moving), codes) is small and small.nodes == moving.nodes and len(codes) == 1
+
+
+def test_a_stage_without_parameters_says_so() -> None:
+    none = System.from_equations({"x": X, "v": V})
+    assert refused(stages=(LiveStage("a", none, values={"r": 1}),)).endswith("; its parameters are none")
+    some = System.from_equations({"x": K * X, "v": V}, ["k"])
+    assert refused(stages=(LiveStage("a", some, values={"r": 1}),)).endswith("; its parameters are k")
+
+
+def test_what_is_put_into_a_stage_is_in_its_code() -> None:
+    """A parameter may be an expression in sliders; the start of states that are not named is zero."""
+    grow = System.from_equations({"x": sym("r") * X, "v": 0 * V}, ["r"])
+    stage = LiveStage("", grow, values={"r": 2 * K})
+    protocol = LiveProtocol("p", "p", (stage,), {"x": 3}, 5, (Panel("x", {"x": X}),))
+    explorer = Explorer("one", (Slider("k", 1.0, 0.1, 10),), (protocol,))
+    script = fragment(explorer).script
+    assert "f:(t,x,p,g)=>" in script and model(explorer)["p"]["uses"] == ["k"]
+    _, start = _protocol(protocol, ["k"], model(explorer)["codes"])
+    assert re.sub(r"\s", "", start).endswith("[3,0,0,0,5,5]"), "x, v, tolerance, begin, end, end of the stage"
+    unread = replace(explorer, sliders=(*explorer.sliders, Slider("unread", 1, 0, 2)))
+    assert model(unread)["p"]["uses"] == ["k"]
+    alone = replace(protocol, stages=(LiveStage("", grow),))
+    with pytest.raises(EquationError, match="uses r, which is no state and no slider"):
+        fragment(replace(explorer, protocols=(alone,)))
+
+
+def test_a_page_of_findings_has_no_script_and_the_font_of_formulas() -> None:
+    system = System.from_strings("x' = -x")
+    text = findings_page("A map", "<math><mi>q</mi></math>", analyse(system))
+    assert "<title>A map" in text and "<math><mi>q</mi></math>" in text and "explore(" not in text
+    font = base64.b64decode(math_font())
+    assert font[:4] == b"wOF2" and math_font() in text
+    assert page_file("explorer.css") == fragment(toy()).style and page_file("explorer.css").strip()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -22,11 +23,12 @@ from odesys.papers.hypotheses import Hypothesis
 from odesys.papers.paper import Formula
 from odesys.report import html
 from odesys.report.claim_entry import anchor
-from odesys.report.content import Content
+from odesys.report.content import Content, FigurePart, SystemPart
 from odesys.report.explorer import Fragment
 from odesys.report.html import index, page
 from odesys.report.mathml import mathml
 from odesys.report.opening import SEGMENTS
+from odesys.report.svg import InlineFigure
 from odesys.verdicts import proved
 from tests.report_pages import Reader, stand_in, toy, with_long_proofs
 
@@ -216,3 +218,145 @@ def test_where_a_statement_is_printed_keeps_its_letters(toy_content: MakeContent
     book.claim("B.1", "t", **said)(lambda lab: proved())
     content.book, content.outcomes = book, [Outcome(claim, proved(), 0.1) for claim in book]
     assert '<span class="place">Lemma 1, t ≥ T<sub>1</sub></span>' in html.page(content)
+
+
+# ---- piece by piece --------------------------------------------------------------------------------------------------
+
+
+def content_of(*systems: tuple[str, int], figures: int = 0) -> Content:
+    """A report with systems of so many characters, and figures without files."""
+    content = Content(toy(), "quick", {}, Path("pages"))
+    content.systems = [SystemPart(name, mathml="m" * size) for name, size in systems]
+    content.figures = [FigurePart(str(k), f"figure {k}", (Path(f"{k}.svg"),)) for k in range(figures)]
+    return content
+
+
+@pytest.mark.parametrize(
+    ("excess", "kept", "left"),
+    [
+        (0, 0, "small large middle tie"),
+        (1, 0, "small middle tie"),
+        (300, 0, "small middle tie"),
+        (301, 0, "small tie"),
+        (10**6, 0, ""),
+        (10**6, 200, "small middle tie"),
+        (10**6, 199, "small"),
+    ],
+)
+def test_the_longest_systems_are_left_out_until_enough_is_saved(excess: int, kept: int, left: str) -> None:
+    content = content_of(("small", 10), ("large", 300), ("middle", 200), ("tie", 200))
+    look = html.Look()
+    assert html._fewer_lines(content, look, excess, kept) is look
+    assert [part.name for part in content.systems if part.mathml] == left.split()
+    assert [part.name for part in content.systems] == ["small", "large", "middle", "tie"], "their places stay"
+    for part in content.systems:
+        said = f"too long for this page; its LaTeX is in toy/system_{part.name}.tex"
+        assert part.note == ("" if part.mathml else said)
+
+
+def test_figures_become_pictures_those_that_save_most_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = content_of(figures=3)
+    content.run_files, content.comparison_files = (Path("run.svg"),), (Path("same.svg"),)
+    sizes = {"0.svg": 500, "1.svg": 900, "2.svg": 100, "run.svg": 700, "same.svg": 90}  # as a picture each has 100
+
+    def draw(files: list[Path], prefix: str, title: str, limit: int, width: int) -> list[InlineFigure]:
+        return [InlineFigure(svg="x" * sizes[file.name]) if limit else InlineFigure(data="x" * 100) for file in files]
+
+    monkeypatch.setattr(html, "inline", draw)
+    for excess, chosen in (
+        (0, set()),
+        (1, {"1.svg"}),
+        (800, {"1.svg"}),
+        (801, {"1.svg", "run.svg"}),
+        (1401, {"1.svg", "run.svg", "0.svg"}),
+        (10**6, {"1.svg", "run.svg", "0.svg"}),
+    ):
+        look = html._pictures(content, html.Look(packed=True), excess)
+        assert {file.name for file in look.pictures} == chosen and look.packed and look.width == html.WIDEST
+    small = html._small_pictures(content, html.Look(), 1)
+    assert {file.name for file in small.pictures} == set(sizes) and small.width == 800
+    assert html._no_systems(content, small, 1).width == 600 and html._packed(content, small, 1).packed
+    assert not html.Look().packed
+
+
+def test_a_page_is_made_smaller_step_by_step_until_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that changes nothing costs no page; excess is what is still too much."""
+    content, made, asked = content_of(("a", 5)), list[html.Look](), list[tuple[str, int]]()
+    size = {"now": html.LARGEST_PAGE + 10}
+
+    def drawn(content: Content, look: html.Look) -> str:
+        made.append(look)
+        return "x" * size["now"]
+
+    def step(name: str, saves: int, changes: bool) -> Callable[..., html.Look]:
+        def shorten(content: Content, look: html.Look, excess: int) -> html.Look:
+            asked.append((name, excess))
+            size["now"] -= saves
+            return replace(look, width=look.width - 1) if changes else look
+
+        shorten.__name__ = name
+        return shorten
+
+    monkeypatch.setattr(html, "_page", drawn)
+    for name, saves, changes in (("_packed", 4, True), ("_fewer_lines", 0, False), ("_pictures", 6, True)):
+        monkeypatch.setattr(html, name, step(name, saves, changes))
+    assert len(html.page(content)) == html.LARGEST_PAGE
+    assert asked == [("_packed", 10), ("_fewer_lines", 6), ("_pictures", 6)] and len(made) == 3
+    made.clear()
+    size["now"] = html.LARGEST_PAGE
+    html.page(content)
+    assert len(made) == 1 and len(asked) == 3
+    assert html._size("é") == 2
+
+
+@pytest.mark.parametrize(("count", "shared"), [(7, False), (8, True)])
+def test_a_hypothesis_of_eight_claims_has_a_place_of_its_own(count: int, shared: bool) -> None:
+    book = ClaimBook("toy", laboratory=dict)
+    wide, small = Hypothesis("wide", "m > 1", len), Hypothesis("small", "x < 1", len)
+    for k in range(9):
+        hypotheses = [small, *([wide] * (k < count))]
+        book.claim(str(k), "t", kind="identity", statement="s", reading="r", hypotheses=hypotheses)(
+            lambda lab: proved()
+        )
+    content = content_of()
+    content.book = book
+    wanted = {("small", "x < 1"): "hypothesis-1"} | ({("wide", "m > 1"): "hypothesis-2"} if shared else {})
+    assert html._shared(content) == wanted
+    content.book = None
+    assert html._shared(content) == {}
+
+
+def test_sections_of_a_page_are_those_with_something_to_say() -> None:
+    content = content_of()
+    content.paper = toy(figures={})
+    assert list(html._sections(content, [])) == ["equations", "provenance"]
+    change: list[Any] = [object()]
+    assert next(iter(html._sections(content, change))) == "changes"
+    for part, section in (("explorer", "try"), ("figures", "figures"), ("run", None)):
+        content.problems = {part: "x"}
+        assert list(html._sections(content, [])) == [
+            s for s in ("try", "equations", "figures", "provenance") if s in (section, "equations", "provenance")
+        ]
+    content.problems = {}
+    content.simulation = {}
+    assert "networks" in html._sections(content, [])
+    content.simulation, content.comparison = None, {}
+    assert "networks" in html._sections(content, [])
+    content.book = ClaimBook("toy", laboratory=dict)
+    assert "claims" not in html._sections(content, [])
+    content.book.claim("1", "t", kind="identity", statement="s", reading="r")(lambda lab: proved())
+    content.outcomes = [Outcome(content.book["1"], proved(), 0.0)]
+    assert {"claims", "graph"} <= set(html._sections(content, []))
+    for figures, main, there in ((1, "", True), (1, "0", False), (2, "0", True), (0, "", False)):
+        shown = content_of(figures=figures)
+        shown.paper = toy(figures={}, main_figure=main)
+        assert ("figures" in html._sections(shown, [])) is there
+
+
+def test_a_figure_is_drawn_as_svg_unless_all_its_files_are_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(html, "inline", lambda files, prefix, title, limit, width: asked.append((limit, width)) or [])
+    one, two = Path("a.svg"), Path("b.svg")
+    for pictures, files in ((frozenset(), [one]), (frozenset([one]), [one, two]), (frozenset([one, two]), [one])):
+        html.Look(pictures=pictures, width=70).draw(files, "f", "t")
+    assert asked == [(html.LARGEST_SVG, 70), (html.LARGEST_SVG, 70), (0, 70)]

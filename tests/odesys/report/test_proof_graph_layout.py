@@ -16,6 +16,10 @@ from odesys.report.proof_graph_layout import (
     PAGE_WIDTH,
     ROW_GAP,
     Box,
+    _ordered_rows,
+    _place_line,
+    _sorted_by_neighbours,
+    _split_to_page_width,
     layered_layout,
 )
 
@@ -123,3 +127,85 @@ def test_a_claim_wider_than_a_page_makes_the_page_wider() -> None:
     assert box.width > PAGE_WIDTH and layout.width == box.left + box.width + PAGE_MARGIN
     heights = [layout.boxes[name].y for name in ("a" * 200, "b", "c")] + [layout.height + NODE_HEIGHT / 2]
     assert {b - a for a, b in pairwise(heights)} == {NODE_HEIGHT + ROW_GAP}
+
+
+# ---- exactly ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_chain_stands_in_the_middle_row_below_row() -> None:
+    made = layered_layout(nx.DiGraph([("a", "bcd"), ("bcd", "ef")]))
+    assert {name: (box.x, box.y) for name, box in made.boxes.items()} == {
+        "a": (590.0, 23.0),
+        "bcd": (590.0, 66.0),
+        "ef": (590.0, 109.0),
+    }
+    assert [made.boxes[name].width for name in ("a", "bcd", "ef")] == pytest.approx([41.4, 56.2, 48.8])
+    assert (made.width, made.height) == (1180.0, 12 + 3 * 43) and made.edges == (("a", "bcd"), ("bcd", "ef"))
+    assert made.curves() == [(590.0, 34.0, 590.0, 55.0), (590.0, 77.0, 590.0, 98.0)]
+    empty = layered_layout(nx.DiGraph())
+    assert (dict(empty.boxes), empty.edges, empty.width, empty.height, empty.alone) == ({}, (), 1180.0, 12.0, ())
+
+
+def test_a_line_is_spread_over_the_page_but_not_too_far() -> None:
+    for count in (2, 5, 12):
+        names = [f"n{k:02d}" for k in range(count)]
+        boxes = _place_line(names, 50.0)
+        lefts = [boxes[name].left for name in names]
+        gaps = [lefts[k + 1] - lefts[k] - boxes[names[k]].width for k in range(count - 1)]
+        free = (1180 - 24 - count * 56.2) / (count + 1)
+        assert gaps == pytest.approx([min(free, 84.0)] * (count - 1))
+        right = boxes[names[-1]].left + boxes[names[-1]].width
+        assert lefts[0] + right == pytest.approx(1180.0), "in the middle" and {box.y for box in boxes.values()} == {
+            50.0
+        }
+    assert _place_line(["one"], 3.0)["one"].x == pytest.approx(590.0)
+
+
+def test_a_row_goes_on_in_the_next_line_where_the_page_ends() -> None:
+    """A page has 1156 pixels between its margins, and between two nodes are 14."""
+    width = 1156 - 34  # of one node in characters of 7.4 pixels
+    wide = "w" * int(width / 7.4)
+    assert _split_to_page_width([wide]) == [[wide]] and _split_to_page_width([]) == [[]]
+    assert _split_to_page_width([wide, "a"]) == [[wide], ["a"]]
+    row = [f"n{k:02d}" for k in range(40)]
+    lines = _split_to_page_width(row)
+    assert [name for line in lines for name in line] == row
+    used = [sum(56.2 for _ in line) + 14 * (len(line) - 1) for line in lines]
+    assert all(length <= 1156 for length in used) and all(length + 14 + 56.2 > 1156 for length in used[:-1])
+    assert [len(line) for line in lines] == [16, 16, 8]
+
+
+def test_a_row_is_sorted_by_the_mean_place_of_its_neighbours_and_then_by_name() -> None:
+    graph = nx.DiGraph([("a", "z"), ("b", "y"), ("a", "x"), ("c", "x"), ("b", "w")])
+    rows = [["a", "b", "c"], ["w", "x", "y", "z"]]
+    assert _sorted_by_neighbours(rows, 1, graph.predecessors) == ["z", "w", "x", "y"]
+    assert _sorted_by_neighbours([["a", "b", "c"], ["alone", "z"]], 1, lambda n: ["c"] if n == "z" else []) == [
+        "alone",
+        "z",
+    ]
+    assert _sorted_by_neighbours([["a", "b", "c"], ["z", "alone"]], 1, lambda n: ["a"] if n == "z" else []) == [
+        "z",
+        "alone",
+    ]
+
+
+def test_neighbours_are_brought_near_each_other() -> None:
+    """Of two rows in the opposite order one is turned round, so that no edges cross; three rows likewise."""
+    for length in (2, 3, 4):
+        edges = [
+            (f"{k}{name}", f"{k + 1}{chr(ord('a') + (ord('d') - ord(name)))}")
+            for k in range(length - 1)
+            for name in "abcd"
+        ]
+        rows = _ordered_rows(nx.DiGraph(edges))
+        assert [len(row) for row in rows] == [4] * length
+        place = {node: i for row in rows for i, node in enumerate(row)}
+        assert all(place[a] == place[b] for a, b in edges)
+
+
+def test_sweeps_end_with_one_upwards() -> None:
+    """So a row is in the order of what stands below it: here the last two rows agree, and the first follows."""
+    graph = nx.DiGraph([("a", "p"), ("a", "q"), ("b", "p"), ("b", "r"), ("c", "q"), ("p", "x"), ("q", "y"), ("r", "x")])
+    rows = _ordered_rows(graph)
+    for k in range(len(rows) - 1):
+        assert _sorted_by_neighbours(rows, k, graph.successors) == rows[k]

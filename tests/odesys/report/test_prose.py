@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from odesys.papers.hypotheses import Symbol
 from odesys.report.mathml import mathml
-from odesys.report.prose import finding, letters, says_more, strong, with_symbols
+from odesys.report.prose import finding, letters, plain_names, says_more, strong, with_symbols
 
 SYMBOLS = {
     s.name: s for s in (Symbol("a", "a", "a number", "positive"), Symbol("omega", r"\omega", "scale", "positive"))
@@ -72,3 +74,57 @@ def test_findings_are_no_code() -> None:
         "w<sub>p</sub><sup>2</sup> − w<sub>m</sub><sup>2</sup> is constant; &lt;b&gt;"
     )
     assert finding("(x = 2*pi, y = 0)") == "(x = 2 π, y = 0)" and letters("Z_1 = +-1") == "Z<sub>1</sub> = ±1"
+
+
+@pytest.mark.parametrize("count", [4, 5])
+def test_a_long_name_is_a_symbol_anywhere_and_a_short_one_in_front_of_a_relation(count: int) -> None:
+    """From five letters on a name is no word of a sentence; behind a bracket, a power or a hyphen it goes on."""
+    name = "width"[:count]
+    symbols = {name: Symbol(name, "W", "", "positive")}
+    made = mathml("W")
+    anywhere = count >= 5
+    assert (made in with_symbols(f"the {name} grows", symbols)) is anywhere
+    for text in (f"{name} = 1", f"{name} < 1", f"{name} >= 1", f"{name} in (0, 1)", f"{name}: what it is"):
+        assert with_symbols(text, symbols).startswith(made)
+    for text in (
+        f"{name}(2)",
+        f"{name}/2",
+        f"{name}-half",
+        f"{name}s",
+        f"x{name} = 1",
+        f"x.{name} = 1",
+        f"-{name} = 1",
+    ):
+        assert made not in with_symbols(text, symbols)
+    longer = {**symbols, f"{name}_2": Symbol(f"{name}_2", "V", "", "positive")}
+    assert with_symbols(f"{name}_2 = 1", longer).startswith(mathml("V")), "the longest name wins"
+    assert with_symbols(f"a $x$ {name} = 1", symbols) == f"a {mathml('x')} {made} = 1"
+    assert with_symbols(f"5 $ {name} = 1", symbols) == f"5 $ {made} = 1"
+    assert with_symbols("a <b>", {}) == "a &lt;b&gt;"
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("1e5", "10<sup>5</sup>"),
+        ("2e-05", "2 × 10<sup>−5</sup>"),
+        ("1.5e+16 m", "1.5 × 10<sup>16</sup> m"),
+        ("10e3", "10 × 10<sup>3</sup>"),
+        ("a <= b >= c", "a ≤ b ≥ c"),
+        ("eps and Omega", "ε and Ω"),
+        ("x_alpha,beta", "x<sub>α,β</sub>"),
+        ("x_1^2", "x<sub>1</sub><sup>2</sup>"),
+        ("x", "x"),
+        ("sqrt(x)", "√x"),
+        ("x^(alpha)", "x<sup>α</sup>"),
+        ("x_{-1}", "x<sub>−1</sub>"),
+    ],
+)
+def test_letters_of_a_sentence(text: str, html: str) -> None:
+    assert letters(text) == html
+
+
+def test_names_of_words_come_apart_and_letters_keep_their_index() -> None:
+    given = {"share_at": 1, "x_1": 2, "mu_k": 3, "two words_x": 4, 5: 6, "plain": 7, "a_b": 8, "ab_c": 9}
+    wanted = {"share at": 1, "x_1": 2, "mu_k": 3, "two words_x": 4, 5: 6, "plain": 7, "a_b": 8, "ab c": 9}
+    assert plain_names(given) == wanted

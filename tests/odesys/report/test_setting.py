@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from odesys import (
@@ -26,10 +27,12 @@ from odesys import (
     squared,
     sym,
 )
+from odesys.derive.motion import Motion
 from odesys.errors import OdesysError
+from odesys.expr.graph import ONE, ZERO, num
 from odesys.papers.paper import Setting
 from odesys.report.mathml import mathml
-from odesys.report.setting import data_rows, setting_formulas
+from odesys.report.setting import _moved, _multiple, _number, _target, _token, data_rows, setting_formulas
 from tests.random_programs import random_program
 
 GALLERY = sorted((Path(__file__).resolve().parents[3] / "examples" / "gallery").glob("*.py"))
@@ -135,3 +138,108 @@ def test_random_programs_can_be_shown() -> None:
         except OdesysError:  # programs that are refused with a sentence
             continue
     assert shown > 120
+
+
+@pytest.mark.parametrize(("count", "dots"), [(12, False), (13, True)])
+def test_up_to_twelve_normals_are_named(count: int, dots: bool) -> None:
+    token = {"a": sum(sym(f"x{k:02d}") for k in range(count))}
+    data = Gaussian(WORDS, [token], target=sym("x00"))
+    said = found(Setting(lambda X: w @ X[0], data, loss=squared))["population"]
+    assert (r"\dots" in said) is dots and said.count("x_") == min(count, 12)
+
+
+@pytest.mark.parametrize(
+    ("factor", "tex"),
+    [(ONE, "x"), (-ONE, "-x"), (sym("k"), r"k\, x"), (sym("k") + 1, r"\big(1 + k\big)\, x"), (2 * sym("k"), r"2k\, x")],
+)
+def test_a_multiple_is_written_as_short_as_can_be(factor: Any, tex: str) -> None:
+    assert _multiple(factor, "x") == tex
+
+
+@pytest.mark.parametrize(
+    ("value", "tex"),
+    [
+        (0.25, "0.25"),
+        (1 / 3, "0.333333"),
+        (np.float64(2.5), "2.5"),
+        (3, "3"),
+        (np.int64(-3), "-3"),
+        (Fraction(1, 2), r"\frac{1}{2}"),
+        (num(1 / 3), "0.333333"),
+        (num(2), "2"),
+        (num(Fraction(1, 3)), r"\frac{1}{3}"),
+        (sym("k"), "k"),
+        (sym("k") * 2, "2k"),
+    ],
+)
+def test_numbers_are_exact_where_they_are_and_six_digits_where_not(value: Any, tex: str) -> None:
+    assert _number(value, {}) == tex
+    assert _target((value, [value]), {}) == rf"\big({tex},\ \big({tex}\big)\big)"
+
+
+def test_a_token_is_a_combination_of_words() -> None:
+    words = Words("a b c")
+    for token, tex in (
+        ({"a": 1}, "a"),
+        ({"a": -1}, "-a"),
+        ({"a": 1, "b": 1}, "a + b"),
+        ({"a": 1, "b": -1}, "a -b"),
+        ({"a": -2, "c": Fraction(1, 2)}, r"-2\, a + \frac{1}{2}\, c"),
+        ({"b": sym("k") + 1}, r"(1 + k)\, b"),
+        ({"b": sym("k"), "c": sym("k") - 1}, None),
+        ({"a": 0}, "0"),
+        ("-b", "-b"),
+    ):
+        said = _token(words, token, {})
+        assert said == tex or (tex is None and said.startswith(r"k\, b + (") and said.endswith(r")\, c"))
+
+
+def test_labels_are_signs_and_weights_are_fractions() -> None:
+    rows = data_rows(Setting(f, Data.proportional(WORDS, [Sample(["a", "b"], +1), Sample(["b", "a"], -1)])))
+    assert [(r.tokens, r.label, r.weight, r.kind) for r in rows] == [
+        (r"a,\ b", "+1", r"\frac{1}{2}", "label"),
+        (r"b,\ a", "-1", r"\frac{1}{2}", "label"),
+    ]
+    kinds = {}
+    for labels in ((1, 2), (1, -1), (1, Fraction(1, 2)), (0, 1)):
+        data = Data(WORDS, [("a", labels[0]), ("b", labels[1])])
+        kinds[labels] = {row.kind for row in data_rows(Setting(lambda X: w @ X[0], data, loss=squared))}
+    assert kinds == {(1, 2): {"target"}, (1, -1): {"label"}, (1, Fraction(1, 2)): {"target"}, (0, 1): {"target"}}
+
+
+def test_maps_say_between_which_spaces_they_go() -> None:
+    other, d = Words("p q", name="F"), Space("d")
+    u, A = maps("u", 1, other), maps("A", d, WORDS)
+    row = maps("r", 1, d)
+    data = Data(WORDS, [("a", 1)])
+    said = [
+        x for x in setting_formulas(Setting(lambda X: row @ A @ X[0] + w @ X[0], data, loss=squared)) if "map" in x.what
+    ]
+    texts = [x.tex for x in said]
+    assert r"A \ :\ \mathbb{R}^{D} \to \mathbb{R}^{d}" in texts and r"w \in \mathbb{R}^{D}" in texts
+    assert r"r \in \mathbb{R}^{d}" in texts and u is not None
+    (only,) = [x.tex for x in setting_formulas(Setting(lambda X: Y @ X[0], data, loss=squared)) if x.what == "map"]
+    assert only == r"Y \ :\ \mathbb{R}^{d} \to \mathbb{R}^{3}"
+
+
+def test_what_is_trained_and_what_is_frozen() -> None:
+    data = Data(WORDS, [("a b", 1)])
+    for train, moving, frozen in (
+        ("", r"w,\ W_{K},\ W_{Q}", ""),
+        ("w", "w", r", \quad \text{frozen: } W_{K},\ W_{Q}"),
+        (("W_K", "W_Q"), r"W_{K},\ W_{Q}", r", \quad \text{frozen: } w"),
+    ):
+        for step, motion in ((False, r"\frac{d \theta}{d t} = -"), (True, r"\theta^{+} = \theta - \eta\,")):
+            said = found(Setting(f, data, train, step=step))["training"]
+            assert said.startswith(motion + r"\frac{\partial \mathcal{L}}{\partial \theta}")
+            assert sorted(said.split(r"\in \{")[1].split(r"\}")[0].split(r",\ ")) == sorted(moving.split(r",\ "))
+            assert (r"\text{frozen: }" in said) is bool(frozen)
+    assert r"\frac{1}{\Vert \nabla \mathcal{L} \Vert} " in _moved("x", Motion(), True, "normalised descent", {})
+    assert _moved("x", Motion(force=ZERO), False, "", {}) == r"\frac{d x}{d t} = 0"
+    assert _moved("x", Motion(force=ZERO), True, "", {}) == "x^{+} = x"
+
+
+def test_vectors_have_the_loss_of_their_distance() -> None:
+    data = Data(WORDS, [("a", [1, 0, 0])])
+    said = found(Setting(lambda X: Y @ X[0], data, loss=squared))["loss"]
+    assert said == r"\mathcal{L} = \mathbb{E}\,\frac{1}{2} \Vert f(X) - y \Vert^{2}"

@@ -6,6 +6,7 @@ import base64
 import io
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from odesys.report import svg
@@ -94,3 +95,63 @@ def test_a_thumbnail_begins_at_the_left_edge_and_keeps_the_proportions(tmp_path:
             place = (round((column + 0.5) * width / wide), round((row + 0.5) * small.height / 2))
             seen = small.getpixel(place)
             assert max(abs(a - b) for a, b in zip(seen, colour, strict=True)) < 60  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("1.2345", "1.23"),
+        ("-1.2345", "-1.23"),
+        ("0.0500", "0.05"),
+        ("0.04999", "0.04999"),
+        ("-0.012345678", "-0.0123457"),
+        ("100.000", "100"),
+        ("10.100", "10.1"),
+        ("1.25", "1.25"),
+    ],
+)
+def test_numbers_have_two_decimals_unless_they_are_small(number: str, shown: str) -> None:
+    made = svg.small(f'<svg viewBox="0 0 9 9"><g x="{number}"/></svg>', "f", "t")
+    assert f'x="{shown}"' in made
+
+
+def test_a_figure_has_its_natural_size_and_a_title() -> None:
+    made = svg.small('<svg width="9pt" height="7pt" viewBox="0 -1 100.4 50"><g/> \n <g/> </svg>', "f", "t")
+    head = '<svg class="figure" style="--natural:141px" role="img" aria-labelledby="f-title" viewBox="0 -1 100.4 50">'
+    assert made.replace("natural: ", "natural:") == f'{head}<title id="f-title">t</title><g/><g/></svg>'
+    assert "natural" not in svg.small("<svg><g/></svg>", "f", "t")
+
+
+def test_the_first_file_of_a_name_and_a_kind_is_shown_as_svg_up_to_the_limit(tmp_path: Path) -> None:
+    text = '<svg viewBox="0 0 9 9"><g/></svg>'
+    for name in ("a.svg", "b.svg"):
+        (tmp_path / name).write_text(text)
+    for name in ("a.png", "c.png"):
+        Image.new("RGB", (10, 20), "red").save(tmp_path / name)
+    length = len(svg.small(text, "f0", "t"))
+    files = [tmp_path / name for name in ("a.svg", "a.png", "b.svg", "c.png")]
+    for limit, kinds in ((length, "svg svg data"), (length - 1, "data svg data"), (0, "data svg data")):
+        found = svg.inline(files, "f", "t", limit)
+        assert ["svg" if figure.svg else "data" for figure in found] == kinds.split()
+        assert all(bool(figure.svg) != bool(figure.data) for figure in found)
+    (tmp_path / "nothing.txt").touch()
+    assert svg.inline([tmp_path / "nothing.txt"], "f", "t") == []
+
+
+@pytest.mark.parametrize(("size", "shown"), [((100, 50), (100, 50)), ((101, 50), (100, 50)), ((301, 90), (100, 30))])
+def test_pictures_are_made_as_wide_as_they_may_be(
+    tmp_path: Path, size: tuple[int, int], shown: tuple[int, int]
+) -> None:
+    Image.new("RGB", size, "red").save(tmp_path / "a.png")
+    (figure,) = svg.inline([tmp_path / "a.png"], "f", "t", width=100)
+    assert opened(figure.data).size == shown
+
+
+def test_glyphs_are_named_in_the_order_in_which_they_are_met() -> None:
+    glyph = '<path id="{}" d="{}" transform="scale(0.015625)"/>'
+    page = "<defs>" + glyph.format("a", "M0") + glyph.format("b", "M1") + "</defs>" + glyph.format("c", "M0")
+    made = svg.share_glyphs(page + '<use href="#c"/><use href="#b"/><use href="#z"/>')
+    assert made == (
+        "<defs>" + glyph.format("g0", "M0") + glyph.format("g1", "M1") + "</defs>"
+        '<use href="#g0"/><use href="#g1"/><use href="#z"/>'
+    )

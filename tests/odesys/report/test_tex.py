@@ -7,9 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from odesys.papers.paper import Formula
 from odesys.report import tex
+from odesys.report.claim_entry import claim_entries
 from odesys.report.content import Content
+from odesys.report.proof_graph_layout import Box, GraphLayout
+from odesys.tex.documents import plain
+from odesys.verdicts import certified, measured, proved
 from tests.report_pages import toy
 
 MakeContent = Callable[..., Content]
@@ -53,3 +59,47 @@ def test_the_main_file_inputs_every_paper() -> None:
     text = tex.main(["one", "two"], "A & B")
     assert r"\title{A \& B}" in text and text.index(r"\input{one/body}") < text.index(r"\input{two/body}")
     assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
+
+
+def test_a_small_graph_is_drawn_at_its_size_and_a_large_one_smaller(
+    toy_content: MakeContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fits 16 by 22 centimetres; where a node is lower than 0.42 centimetres the letters are tiny."""
+    content = toy_content()
+    for width, height, scale, font in (
+        (1000.0, 100.0, 0.016, "tiny"),
+        (100.0, 1000.0, 0.022, "scriptsize"),
+        (16 * 22 / 0.421, 10.0, 0.421 / 22, "scriptsize"),
+        (16 * 22 / 0.419, 10.0, 0.419 / 22, "tiny"),
+    ):
+        layout = GraphLayout({"A.1": Box(5, 5, 5), "A.2": Box(5, 20, 5)}, (("A.1", "A.2"),), width, height)
+        monkeypatch.setattr(tex, "layered_layout", lambda graph, layout=layout: layout)
+        text = tex.body(content)
+        assert f"{scale:.5f}" in text and f"\\{font}" in text
+        assert "(n0)" in text and "(n1)" in text
+
+
+def test_each_answer_has_a_colour_of_its_evidence(toy_content: MakeContent) -> None:
+    first, second, third = claim_entries(toy_content())
+    assert [tex._colour(entry) for entry in (first, second, third)] == ["gray!40", "red!25", "white"]
+    assert second.outcome is not None
+    for verdict, colour in ((proved(), "green!25"), (certified(), "cyan!25"), (measured(True), "yellow!35")):
+        assert tex._colour(replace(second, outcome=replace(second.outcome, verdict=verdict))) == colour
+
+
+def test_text_with_formulas_is_left_alone_and_other_text_is_made_harmless() -> None:
+    assert tex._plain_around_formulas("where $x_1$ is") == "where $x_1$ is"
+    for text in ("5 $ each", "x_1 & y", "a $ b $ c $"):
+        assert tex._plain_around_formulas(text) == plain(text) != text
+
+
+def test_one_file_per_picture_and_pdf_first(toy_content: MakeContent, tmp_path: Path) -> None:
+    content = toy_content()
+    for names, shown in (
+        ("x.pdf x.png", ["x.pdf"]),
+        ("x.png x.pdf", ["x.pdf"]),
+        ("x.png y.png", ["x.png", "y.png"]),
+        ("x.svg x.txt", []),
+    ):
+        files = [tmp_path / name for name in names.split()]
+        assert tex._pictures(content, files) == [f"toy/{name}" for name in shown]

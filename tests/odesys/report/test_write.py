@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from odesys import locks
 from odesys.cli import commands
+from odesys.papers import registry
 from odesys.papers.new import create
 from odesys.report import write
-from tests.report_pages import Reader
+from odesys.report.opening import headline, sizes, symbols
+from odesys.verdicts import undecided
+from tests.report_pages import Reader, stand_in
 
 
 def odesys(*words: object) -> Any:
@@ -160,3 +165,91 @@ def test_an_interrupt_says_what_is_kept_and_where(
     sentence = f"what was computed so far is kept in {tmp_path / 'reported'}"
     assert result.exit_code == 130 and sentence in result.stderr and sentence not in result.stdout
     assert not (tmp_path / "index.html").exists()
+
+
+def test_a_summary_says_what_the_index_shows(tmp_path: Path) -> None:
+    content = stand_in(registry.find_paper("two_mixture"), tmp_path)
+    said = write.summary(content)
+    assert said["headline"] == headline(content) and said["claims"] == content.counts()
+    assert said["size"] == "80 equations, every K" or said["size"].startswith(sizes(content)[0].value)
+    assert said["size"].split(", ")[1:] == [number.value for number in symbols(content)]
+    assert said["total"] == sum(segment["count"] for segment in said["bar"]) > 0
+    assert said["exponent"] == "-0.5" and said["seconds"] == 1.0 and said["page"] == "two_mixture.html"
+    assert said["unexpected"] == [o.claim.id for o in content.unexpected()] and said["thumbnail"] == ""
+    (tmp_path / "two_mixture").mkdir()
+    file = tmp_path / "two_mixture" / "report.json"
+    file.write_text(json.dumps(said))
+    assert write.read_summary(file) == json.loads(json.dumps(said))
+    Image.new("RGB", (40, 30), "red").save(tmp_path / "main.png")
+    content.figures = [
+        replace(f, files=(tmp_path / "main.png",)) for f in content.figures if f.id == content.main_figure
+    ]
+    content.comparison, content.seconds = None, {"a": 1.5, "b": 2}
+    other = write.summary(content)
+    assert other["thumbnail"].startswith("data:image/webp;base64,") and other["exponent"] == "–"
+    assert other["seconds"] == 3.5
+    file.write_text(json.dumps(other))
+    assert write.read_summary(file) is not None
+    for text in ("[1]", "{", "null", "[" * 100_000):
+        file.write_text(text)
+        assert write.read_summary(file) is None
+    assert write.read_summary(tmp_path / "nothing" / "report.json") is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "fine"),
+    [
+        ({}, True),
+        ({"total": 0}, True),
+        ({"total": -1}, False),
+        ({"total": True}, False),
+        ({"total": 1.0}, False),
+        ({"bar": []}, True),
+        ({"bar": {}}, False),
+        ({"bar": [1]}, False),
+        ({"bar": [{"kind": "proof", "letter": "P", "word": "proof", "count": -1}]}, False),
+        ({"bar": [{"kind": "proof", "letter": "P", "word": "proof", "count": 0}]}, True),
+        ({"bar": [{"kind": "proof", "letter": "C", "word": "proof", "count": 1}]}, False),
+        ({"bar": [{"kind": "proof", "letter": "P", "word": "proof", "count": 1, "more": 1}]}, False),
+        ({"thumbnail": "data:image/webp;base64,AAAA"}, True),
+        ({"thumbnail": 'data:image/webp;base64,AA"'}, False),
+        *(({name: None}, False) for name in ("title", "reference", "headline", "size", "thumbnail")),
+    ],
+)
+def test_a_summary_is_texts_and_counts(tmp_path: Path, changed: dict[str, Any], fine: bool) -> None:
+    good = {"kind": "odesys report", "name": "mine", "page": "mine.html", "total": 1, "bar": [], "thumbnail": ""}
+    good |= dict.fromkeys(("title", "reference", "headline", "size"), "text")
+    (tmp_path / "mine").mkdir()
+    file = tmp_path / "mine" / "report.json"
+    file.write_text(json.dumps({**good, **changed}))
+    assert (write.read_summary(file) is not None) is fine
+
+
+def test_an_index_lists_papers_whose_page_is_there(tmp_path: Path) -> None:
+    good = {"kind": "odesys report", "total": 1, "bar": [], "thumbnail": ""}
+    good |= dict.fromkeys(("title", "reference", "headline", "size"), "text")
+    for name in ("two", "one", "gone"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(json.dumps({**good, "name": name, "page": f"{name}.html"}))
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.html").write_text("")
+    (tmp_path / "two" / "body.tex").write_text("")
+    page = write._write_index(tmp_path, "html")
+    text = page.read_text()
+    assert page.name == "index.html" and 'href="one.html"' in text and 'href="two.html"' in text
+    assert "gone.html" not in text and text.index("one.html") < text.index("two.html")
+    bundle = write._write_index(tmp_path, "latex")
+    assert bundle.name == "main.tex" and r"\input{two/body}" in bundle.read_text()
+    assert "one/body" not in bundle.read_text() and "Closed systems and verdicts" in bundle.read_text()
+
+
+def test_the_command_shows_counts_problems_and_surprises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = stand_in(registry.find_paper("two_mixture"), tmp_path)
+    content.problems = {"run": "it is stiff"}
+    first = content.outcomes[0]
+    content.outcomes = [replace(first, verdict=undecided("x")), *content.outcomes[1:]]
+    write._show(content)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the part run could not be computed: it is stiff" in said
+    assert f"{first.claim.id} undecided, the book expects {first.claim.expect}" in said
+    assert content.paper.reference.split()[0] in said and "not run" in said

@@ -57,3 +57,45 @@ def test_what_is_said_beside_the_equations_is_in_every_form() -> None:
 
 def test_numbers_and_names_in_the_number_of_states() -> None:
     assert _product("2*m_k + n") == r"2\,m_{k} + n"
+
+
+def flow_with_slopes() -> IndexedSystem:
+    """A sum of several terms, one inside another, a slope, two sizes, and a definition that is no sign."""
+
+    def member(n: int, m: int) -> Member:
+        slopes = [graph.call("sigmoid", sym(f"x{i}") * sym("k")) for i in range(1, n + 1)]
+        inner = [graph.add([sym(f"B{i}_{j}") * sym(f"y{j}") for j in range(1, m + 1)]) for i in range(1, n + 1)]
+        rows = {f"x{i}": -slopes[i - 1] * sym("q") + inner[i - 1] for i in range(1, n + 1)}
+        rows |= {f"y{j}": -sym(f"y{j}") for j in range(1, m + 1)}
+        total = graph.add([(sym(f"x{i}") - 1) ** 2 + 2 * sym(f"x{i}") for i in range(1, n + 1)])
+        return Member({"i": n, "j": m}, rows, {"q": total})
+
+    members = [member(n, m) for n, m in ((2, 3), (3, 2), (3, 4))]
+    spelled = {"x": "x{i}", "y": "y{j}", "B": "B{i}_{j}"}
+    return every_member(members, {"i": "n_a", "j": "m"}, spelled, "flow", ["k", "B"])
+
+
+def test_a_flow_with_slopes_and_sums_inside_rows() -> None:
+    made = flow_with_slopes()
+    lines = indexed_text(made).splitlines()
+    assert lines[0] == "# i = 1, ..., n_a; j = 1, ..., m" and "# phi(z) = 1/(1 + exp(z))" in lines
+    assert [line for line in lines if line.startswith("d/dt")] == [
+        "d/dt x[i] = sum(j=1..m) B[i,j]*y[j] - q*phi(-k*x[i])",
+        "d/dt y[j] = -y[j]",
+    ]
+    (told,) = [line for line in lines if line.startswith("q = ")]
+    assert told.startswith("q = sum(i=1..n_a) (") and told.endswith(")")
+    tex = indexed_lines(made)
+    assert tex["x[i]"] == r"\dot{x} = \sum_{j=1}^{m} B\,y - q\,\varphi(-k\,x)" and tex["y[j]"] == r"\dot{y} = -y"
+    assert tex["q"] == r"q = \sum_{i=1}^{n_{a}} \big(2x + (1 - x)^{2}\big)"
+    whole = indexed_latex(made)
+    assert whole.startswith("\\begin{align}\n") and "where\n\\begin{align*}" in whole
+    assert r"$\varphi(z) = \frac{1}{1 + e^{z}}$" in whole and whole.endswith(".")
+    document = indexed_latex(made, document=True)
+    assert r"A flow with" in document and document.startswith("\\documentclass")
+    root = ElementTree.fromstring(indexed_mathml(made))
+    assert root.tag.endswith("math") and len(root[0]) == 2 + 1 + 1 + 3
+
+
+def test_products_of_sizes_have_thin_spaces_and_sums_plus_signs() -> None:
+    assert _product("n") == "n" and _product("2") == "2" and _product("m*n*4 + 1") == r"m\,n\,4 + 1"

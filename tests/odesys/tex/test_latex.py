@@ -26,8 +26,21 @@ from odesys import AttentionModel, Dictionary, Distribution, Head, Sample, gradi
 from odesys.errors import OdesysError
 from odesys.expr import graph
 from odesys.expr.system import System, WrittenEquations
-from odesys.tex.latex import LINE, name_tex, next_value, node_latex, rate, system_latex, system_mathml, system_text
-from odesys.tex.writing import fold, width
+from odesys.tex.latex import (
+    LINE,
+    EquationLine,
+    align,
+    distinct_tex,
+    mathml_table,
+    name_tex,
+    next_value,
+    node_latex,
+    rate,
+    system_latex,
+    system_mathml,
+    system_text,
+)
+from odesys.tex.writing import BREAK, fold, width
 from tests import toy_models
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
@@ -518,3 +531,99 @@ def test_one_block_for_math_mode_has_the_same_equations() -> None:
 )
 def test_left_sides_are_of_the_whole_name(tex: str, flow: str, map_: str) -> None:
     assert (rate(tex), next_value(tex)) == (flow, map_)
+
+
+def test_a_row_with_weights_and_its_normaliser_are_defined_one_after_the_other() -> None:
+    assert system_text(weighted_softmax()).splitlines() == [
+        "Z1 = exp(x) + exp(y)*(K - 1) + 2*exp(-z)",
+        "p1[1] = exp(x)/Z1",
+        "p1[2] = exp(y)/Z1",
+        "p1[3] = exp(-z)/Z1",
+        "d/dt x = p1[1]*(x - y)",
+        "d/dt y = p1[2]*x - 1/Z1",
+        "d/dt z = exp(x - z)/Z1^2",
+    ]
+    assert system_latex(weighted_softmax()).splitlines() == [
+        r"\begin{align}",
+        r"\dot{x} &= p_{1,1}\,(x - y) \\",
+        r"\dot{y} &= p_{1,2}\,x - \frac{1}{Z_{1}} \\",
+        r"\dot{z} &= \frac{e^{x - z}}{Z_{1}^{2}}",
+        r"\end{align}",
+        "where",
+        r"\begin{align*}",
+        r"Z_{1} &= e^{x} + e^{y}\,(K - 1) + 2e^{-z} \\",
+        r"p_{1,1} &= \frac{e^{x}}{Z_{1}} \\",
+        r"p_{1,2} &= \frac{e^{y}}{Z_{1}} \\",
+        r"p_{1,3} &= \frac{e^{-z}}{Z_{1}}",
+        r"\end{align*}",
+    ]
+
+
+def test_letters_that_are_taken_are_left_to_the_system_and_notes_have_letters_of_their_own() -> None:
+    """Also where every letter of a kind is a state; what is bound in a note is no state and no parameter."""
+    assert system_text(taken_letters()).splitlines() == [
+        "# softmax(u)[j] = exp(u[j])/sum_k exp(u[k])",
+        "U1 = S^2 + p1 + x*y - g*H",
+        "q1 = softmax(x, y)",
+        "d/dt S = g*S",
+        "d/dt p1 = U1^2",
+        "d/dt x = U1^3*q1[1]",
+        "d/dt y = q1[1]",
+        "d/dt H = 1/(1 + exp(x))",
+    ]
+    tex = system_latex(taken_letters())
+    assert tex.endswith(
+        "Here $\\mathrm{softmax}(u)_{j} = \\frac{e^{u_{j}}}{\\sum_{k} e^{u_{k}}}$; $q_{i,j} = (q_{i})_{j}$."
+    )
+    block = system_latex(taken_letters(), environment="aligned")
+    assert block.splitlines()[-3:] == [
+        r"\mathrm{softmax}(u)_{j} &= \frac{e^{u_{j}}}{\sum_{k} e^{u_{k}}} \\",
+        r"q_{i,j} &= (q_{i})_{j}",
+        r"\end{aligned}",
+    ]
+    shared = graph.sym("S") * graph.sym("U") + graph.sym("V") ** 2 + 1
+    full = System.from_equations({"S": shared**2, "U": shared**3, "V": shared})
+    assert system_text(full).splitlines()[0] == "S_1 = 1 + S*U + V^2"
+    assert r"\tilde{S}_{1} &= 1 + S\,U + V^{2}" in system_latex(full)
+    gate = graph.step(graph.sym("x")) * graph.call("sigmoid", graph.sym("x"))
+    noted = System.from_equations({"x": gate, "h": graph.sym("z")}, ["z"])
+    assert system_text(noted).splitlines()[:2] == ["# g(u) = 1/(1 + exp(u))", "# [u > 0] = 1 if u > 0, else 0"]
+
+
+def test_rows_under_each_other_are_broken_and_numbered_once() -> None:
+    rows = [EquationLine("x", f"aaaa{BREAK} + bbbb{BREAK} + cccc"), EquationLine("yy", "1")]
+    assert align("align", rows, 20.0).splitlines() == [
+        r"\begin{align}",
+        r"x &= aaaa + bbbb \notag \\",
+        r"&\quad + cccc \\",
+        "yy &= 1",
+        r"\end{align}",
+    ]
+    assert align("align*", rows[:1], 99.0) == "\\begin{align*}\nx &= aaaa + bbbb + cccc\n\\end{align*}\n"
+    deep = [EquationLine("x", f"aaaa{BREAK} + (bbbb{BREAK} + [cccc{BREAK} + dddd])")]
+    assert [line.count(r"\quad") for line in align("align*", deep, 9.0).splitlines()[1:-1]] == [0, 1, 1, 2]
+    room = width("aaaa + bbbb") + 2.0 + width("x=") + 0.05
+    assert (
+        len(align("align*", rows[:1], room).splitlines()) == 4
+        and len(align("align*", rows[:1], room - 0.1).splitlines()) == 5
+    )
+
+
+def test_where_stands_once_after_the_first_block_that_has_something_below() -> None:
+    row = [EquationLine("x", "y")]
+    for blocks, places in (
+        ([row], []),
+        ([row, row], [1]),
+        ([row, [], row], [1]),
+        ([row, row, row], [1]),
+        ([row, [], []], []),
+    ):
+        table = ElementTree.fromstring(mathml_table(blocks))[0]
+        assert [k for k, line in enumerate(table) if "where" in "".join(line.itertext())] == places
+        assert len(table) == sum(map(len, blocks)) + len(places)
+
+
+def test_names_that_would_look_the_same_are_told_apart() -> None:
+    assert distinct_tex(["x1", "x_1", "y"], {}) == {"x1": r"\mathit{x1}", "x_1": "x_{1}", "y": "y"}
+    assert distinct_tex(["x1", "x_1"], {"x1": "x_{1}"}) == {"x1": "x_{1}", "x_1": r"\mathit{x\_1}"}
+    assert distinct_tex(["a", "bb"], {"a": "q", "bb": "q"}) == {"a": "q", "bb": r"\mathit{bb}"}
