@@ -259,7 +259,7 @@ class _Field:
             if image is None or not all(k.is_finite() and x.overlaps(k) for x, k in zip(balls, image, strict=True)):
                 return balls
             new = [x.intersection(k) for x, k in zip(balls, image, strict=True)]
-            if not all(float(n.rad()) < 0.9 * float(x.rad()) for n, x in zip(new, balls, strict=True)):
+            if not any(float(n.rad()) < 0.9 * float(x.rad()) for n, x in zip(new, balls, strict=True)):
                 return balls
             balls = new
         return balls

@@ -415,8 +415,8 @@ def test_what_has_left_zero_by_widths_gets_a_side() -> None:
         watch.own = np.array([1.0, -1.0])
         side = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
         at = lambda t, w=watch: w.read(t, None)  # type: ignore[arg-type]  # noqa: E731
-        lefts = watch._wake(at, side, at(0.5), 0.0, 0.25, 0.5)
-        assert lefts.tolist() == [0.25] * 5
+        lefts = watch._wake(at, side, at(0.5), 0.0, 0.3, 0.5)
+        assert lefts.tolist() == [0.3] * 5
         assert side.tolist() == ([1.0, -1.0, 1.0, -1.0, 1.0] if leaves > 1 else [0.0, 0.0, 0.0, 0.0, 1.0])
     watch = watching(values, 2)
     watch.movable, watch.own = np.array([False, True]), np.array([1.0, 1.0])

@@ -356,6 +356,9 @@ def test_stages_with_observables_of_their_own_are_one_table_of_what_they_share()
     assert list(run.to_dataframe().columns) == ["x", "square"]
     with pytest.raises(EquationError, match="'cube' is neither"):
         run["cube"]
+    turned = System.from_equations({x: -x}, observables={"square": x**2, "cube": x**3})
+    both = [integrate(more, [1.0], (0.0, 1.0)), integrate(turned, first.end_state, (1.0, 2.0))]
+    assert list(join_trajectories(both).to_dataframe().columns) == ["x", "square", "cube"]  # as the last one has them
 
 
 def test_without_pandas_the_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

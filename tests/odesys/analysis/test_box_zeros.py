@@ -12,6 +12,7 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
+import sympy as sp
 
 from odesys.analysis import box_zeros as room
 from odesys.analysis.box_zeros import (
@@ -34,6 +35,7 @@ from odesys.analysis.box_zeros import (
 from odesys.exact.balls import ball_program
 from odesys.expr import graph
 from odesys.expr.graph import Node, sym
+from odesys.expr.system import System
 
 x, y = sym("x"), sym("y")
 
@@ -534,3 +536,14 @@ def test_contractions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
             assert ball.contains(flint.arb(2).log())
             sizes.append(float(ball.rad()))
     assert sizes[0] == pytest.approx(0.3) and all(b < 0.5 * a for a, b in pairwise(sizes))
+
+
+def test_a_zero_with_one_coordinate_known_exactly_is_refined_in_the_others() -> None:
+    """A box that is a point in x goes on shrinking in y: all four zeros are told apart, each where the field is zero."""
+    x, y = sp.symbols("x y")
+    rhs = {x: sp.sinh(x) * (sp.exp(x) - 2), y: sp.sinh(y - 1) * (sp.exp(y) - 3 * sp.exp(x))}
+    found = System.from_equations(rhs).equilibria()
+    assert found.complete and len(found) == 4
+    wanted = [(0, 1), (0, math.log(3)), (math.log(2), 1), (math.log(2), math.log(6))]
+    places = sorted((float(e.point["x"]), float(e.point["y"])) for e in found)
+    assert np.allclose(places, sorted(wanted), rtol=0, atol=1e-14)

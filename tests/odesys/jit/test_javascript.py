@@ -18,6 +18,7 @@ from odesys.jit.javascript import _names, arrow, literal, prelude
 from tests.browser import Browser, browser
 from tests.live_pages import needs_browser
 from tests.odesys.jit.test_shared_factors import products_that_share
+from tests.written_code import value_of
 
 SEED = 23
 X, Y, Z, W = map(graph.sym, "xyzw")
@@ -113,8 +114,8 @@ def values_of(text: str, **given: object) -> list[float]:
     for line in constants:
         name, _, body = line.partition("=")
         assert name not in names, "a constant is given once, and hides no argument and no function"
-        names[name] = eval(body, {}, names)
-    return [eval(body, {}, names) for body in results]
+        names[name] = value_of(body, names)
+    return [value_of(body, names) for body in results]
 
 
 @pytest.mark.parametrize("seed", range(12))

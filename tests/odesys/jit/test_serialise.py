@@ -32,6 +32,7 @@ from odesys.jit.serialise import (
     system_to_json,
     system_to_python,
 )
+from tests.written_code import value_of
 
 SEED = 20240712
 KEYS = ("kind", "states", "parameters", "tex", "nodes", "equations", "observables")
@@ -339,7 +340,7 @@ def test_lists_of_names_are_tuples_in_lines_of_110_letters() -> None:
         lines = text.split("\n        ")
         assert [len(line.split()) for line in lines] == {18: [18], 19: [18, 1], 37: [18, 18, 1]}[count]
         assert text.replace("\n        ", " ").strip("()").split(", ")[0] == "n000" and text.endswith(")")
-        assert eval(text, {f"n{k:03d}": k for k in range(count)}) == tuple(range(count))
+        assert value_of(text, {f"n{k:03d}": k for k in range(count)}) == tuple(range(count))
     assert _listing(["a" * 9, "b"], width=10) == f"({'a' * 9},\n        b,)"
     assert _listing(["a" * 8, "b"], width=11) == f"({'a' * 8}, b)"
 

@@ -19,6 +19,7 @@ from odesys.reading.sbml import system_from_sbml
 from odesys.reading.writing import PYTHON, XPP, infix, ode_text, python_text, sbml_text
 from odesys.reading.xpp import system_from_ode
 from tests.random_nodes import expressions, value
+from tests.written_code import value_of
 
 SYSTEMS = [
     {"x": "s*(y - x)", "y": "x*(r - z) - y", "z": "x*y - b*z"},
@@ -84,14 +85,16 @@ MEANING: dict[str, Any] = {**vars(math), "step": lambda z: 1.0 if z > 0 else 0.0
 def test_text_for_python_has_the_value_of_the_expression(node: graph.Node) -> None:
     text = infix(node, PYTHON, "**")
     for a, b in ((0.37, -1.21), (-0.64, 0.83)):
-        assert eval(text, MEANING, {"x": a, "y": b}) == pytest.approx(value(node, a, b), rel=1e-9, abs=1e-10), text
+        assert value_of(text, {**MEANING, "x": a, "y": b}) == pytest.approx(value(node, a, b), rel=1e-9, abs=1e-10), (
+            text
+        )
 
 
 @pytest.mark.parametrize("name", sorted({*PYTHON} - {"step", "erf"}))
 def test_functions_have_their_names_in_python_and_in_xppaut(name: str) -> None:
     node, point = graph.call(name, x), 1.5 if name == "arccosh" else 0.3
     expected = graph.evaluate([node], {"x": point}, graph.FLOAT_FUNCTIONS, float)[0]
-    assert eval(infix(node, PYTHON, "**"), MEANING, {"x": point}) == pytest.approx(expected, rel=1e-14)
+    assert value_of(infix(node, PYTHON, "**"), {**MEANING, "x": point}) == pytest.approx(expected, rel=1e-14)
     if name in XPP:
         assert system_from_ode(f"x' = {infix(node, XPP)}").system.nodes == (node,)
 
@@ -123,7 +126,7 @@ def test_no_brackets_more_than_a_reader_needs(node: graph.Node, text: str) -> No
 def test_an_argument_of_two_factors_in_brackets_keeps_its_own() -> None:
     node = graph.call("sin", (x + 1) * (y + 2) / (x + 3))
     text = infix(node, PYTHON, "**")
-    assert text.startswith("sin(") and eval(text, MEANING, {"x": 0.5, "y": 0.25}) == pytest.approx(
+    assert text.startswith("sin(") and value_of(text, {**MEANING, "x": 0.5, "y": 0.25}) == pytest.approx(
         math.sin(1.5 * 2.25 / 3.5)
     )
 

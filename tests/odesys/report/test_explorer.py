@@ -36,6 +36,7 @@ from tests.browser import Browser, browser
 from tests.live_pages import needs_browser, show, solve, times
 from tests.report_pages import Reader
 from tests.report_pages import toy as toy_paper
+from tests.written_code import value_of
 
 X, V, K = sym("x"), sym("v"), sym("k")
 
@@ -247,7 +248,7 @@ def test_the_coefficients_are_those_of_the_method_without_zeros_at_the_ends() ->
         "D": DOP853.D,
         "X": DOP853.A_EXTRA,
     }.items():
-        rows = eval(found[name], {})  # numbers, and quotients of two
+        rows = value_of(found[name], {})  # numbers, and quotients of two
         if table.ndim == 1:
             rows, table = [rows], table[None]
         assert len(rows) == len(table)
