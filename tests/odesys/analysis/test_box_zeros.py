@@ -539,7 +539,7 @@ def test_contractions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_zero_with_one_coordinate_known_exactly_is_refined_in_the_others() -> None:
-    """A box that is a point in x goes on shrinking in y: all four zeros are told apart, each where the field is zero."""
+    """A box that is a point in x goes on shrinking in y: all four zeros are told apart, at their places."""
     x, y = sp.symbols("x y")
     rhs = {x: sp.sinh(x) * (sp.exp(x) - 2), y: sp.sinh(y - 1) * (sp.exp(y) - 3 * sp.exp(x))}
     found = System.from_equations(rhs).equilibria()
