@@ -19,8 +19,8 @@ SPEED = (
     "is one factor of all rates: the same path at another speed"
 )
 OTHER_START = (
-    "claimed for every start: features of half the size are those of another one, with errors of half their length, at the edge "
-    "of Assumption 1, and are trained by the same steps"
+    "features of half the size are another start, trained by the same steps, with errors of half their length, beyond Assumption 1 for "
+    "values; the direction or power that is measured is the same there"
 )
 OUTPUT = "w'v is read at a given output, which it makes up: from where and how fast neurons get there does not enter"
 
@@ -79,7 +79,7 @@ REASONS = (
     ),
     (
         "start",
-        "Rem.2 Rem.2-noise Rem.2-scale Rem.3 Eq.11 Eq.28-29 Eq.47-48 Prop.2-pruning Beyond.condition",
+        "Rem.2 Rem.2-noise Rem.2-scale Eq.11 Eq.28-29 Eq.47-48 Prop.2-pruning Beyond.condition",
         OTHER_START,
     ),
     (
