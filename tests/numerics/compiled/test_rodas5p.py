@@ -80,6 +80,16 @@ def test_between_its_ends_a_step_has_order_four() -> None:
     assert np.log2(errors[0] / errors[1]) > 4.2 and np.log2(errors[1] / errors[2]) > 4.5
 
 
+def test_between_the_ends_of_a_long_step_errors_are_of_the_size_of_that_at_its_end() -> None:
+    """Each number of the polynomial counts: of those of its last order a wrong one leaves the order as it is."""
+    _, _, step = one_step(0.4)
+    rodas5p.stiff_table(2, START, step)
+    at_end, out = np.abs(step.new - exact(0.4)).max(), np.empty(2)
+    for part in np.linspace(0.1, 0.9, 9):
+        dense_value(2, step.F, START, part, out)
+        assert np.abs(out - exact(part * 0.4)).max() < 4 * at_end
+
+
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
 def test_linear_systems_are_solved_with_rows_exchanged(n: int) -> None:
     rng = np.random.default_rng(n)

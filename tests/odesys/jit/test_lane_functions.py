@@ -21,9 +21,11 @@ def on_lanes(name: str, numbers: np.ndarray) -> np.ndarray:
     """The function of all numbers, as many at once as there are lanes."""
     width = lane_width()
     kind = f"<{width} x double>"
+    called, which = (kind, "") if name[-1] not in "+-" else (f"{{{kind}, {kind}}}", "+-".index(name[-1]))
+    taken = "" if called == kind else f"\n  %b = extractvalue {called} %c, {which}"
     body = f"""define void @function(double %t, ptr %x, ptr %p, ptr %g, ptr %out) {{
   %a = load {kind}, ptr %x, align 8
-  %b = call {kind} @lanes_{name}({kind} %a)
+  {"%c" if taken else "%b"} = call {called} @lanes_{name.rstrip("+-")}({kind} %a){taken}
   store {kind} %b, ptr %out, align 8
   ret void
 }}
@@ -71,6 +73,12 @@ def test_the_ends_of_the_exponential() -> None:
     assert found[3:6].tolist() == [math.inf] * 3 and found[6:8].tolist() == [0.0, 0.0] and math.isnan(found[8])
     for x in (-708.5, -720.0, -744.0):  # below the smallest normal number, to half of the smallest there is
         assert abs(float(on_lanes("exp", np.array([x]))[0]) - math.exp(x)) <= 5e-324
+
+
+def test_both_exponentials_together_are_those_that_are_computed_alone() -> None:
+    numbers = np.concatenate([samples("exp"), [0.0, 709.7, -709.7, -745.1, 745.1, -800.0, 800.0]])
+    for name, sign in (("exp_both+", 1.0), ("exp_both-", -1.0)):
+        assert np.array_equal(on_lanes(name, numbers), on_lanes("exp", sign * numbers))
 
 
 @pytest.mark.parametrize("name", ["sin", "cos"])

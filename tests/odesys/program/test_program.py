@@ -23,6 +23,7 @@ from odesys import (
     integrate,
     logistic,
     maps,
+    relu,
     squared,
     sym,
 )
@@ -225,6 +226,11 @@ def test_classes_may_be_words_of_their_group_or_axes() -> None:
             lambda: read_program(lambda X: w @ X[0], GAUSSIAN, logistic),
             "the loss logistic is no polynomial in the output, so its mean over Gaussian tokens is no finite sum of "
             "moments; take a polynomial such as squared, or a finite sample: Data(Words(..., gram=...), samples)",
+        ),
+        (
+            lambda: read_program(lambda X: relu(w @ X[0]), GAUSSIAN, logistic),  # the output is none either
+            "relu, with its kink, is no polynomial, so its mean over Gaussian tokens is no finite sum of moments; a "
+            "finite sample with its Gram matrix is the way there: Data(Words(..., gram=...), samples)",
         ),
     ],
 )
