@@ -75,6 +75,10 @@ def test_the_worst_answer_of_several_files_is_given(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{files[0]}: checked" and lines[1] == f"{files[1]}: {'w' * 496} end"
     assert check.main(files[:2][::-1]) == 1 and check.main(files[:1]) == 0 and check.main(files) == 2
+    command = [sys.executable, "-m", "odesys.check"]
+    assert subprocess.run(command, capture_output=True, text=True).stdout.strip() == (check.__doc__ or "").strip()
+    told = subprocess.run([*command, str(tmp_path / "none.json")], capture_output=True, text=True)
+    assert told.returncode == 2 and "none.json: REJECTED" in told.stdout
     Path(files[0]).write_text('{"format": "unknown"}')
     assert check.main(files[:1]) == 2 and "REJECTED, not a certificate: KeyError" in capsys.readouterr().out
 

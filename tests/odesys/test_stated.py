@@ -85,6 +85,7 @@ def test_an_expression_knows_the_last_ways_it_was_written() -> None:
         assert len(ways) == stated.MOST_FORMS and [way[0] for way in ways] == sorted(way[0] for way in ways)
         assert graph.num(3) * 2 not in stated.forms and (X * Y) / Y is X and X not in stated.forms
         power = (X + 1) ** 2
+        assert (X + 1) ** 2 is power
         assert [way[1:] for way in stated.forms[power]] == [("^", X + 1, 2)]
         assert stated.forms[1 / (X + 1)][-1][1:] == ("/", graph.ONE, X + 1)
     with recorded():

@@ -43,6 +43,18 @@ def test_the_least_distance_is_found_between_steps(backend: str) -> None:
     assert near.rate == pytest.approx(1e-5 / 5, rel=1e-4)
 
 
+@pytest.mark.parametrize("named", ["xyz", "yxz", "zxy"])
+def test_distances_do_not_depend_on_the_order_of_states(named: str) -> None:
+    """The surface looks at one state, the first or another one."""
+    system, start = dip(), dict(zip("xyz", [0.0, 6 + 1e-5, 0.5], strict=True))
+    equations = {
+        s: system.rhs[system.names.index(s.name)] for s in sorted((X, Y, Z), key=lambda s: named.index(s.name))
+    }
+    run = integrate(System.from_equations(equations), [start[name] for name in named], (0.0, 4.0))
+    (near,) = clearances(run)
+    assert near.distance == pytest.approx(1e-5, rel=1e-4) and near.rate == pytest.approx(1e-5 / 5, rel=1e-4)
+
+
 @BACKENDS
 def test_a_surface_that_is_crossed_is_an_event_and_no_miss(backend: str) -> None:
     run = integrate(dip(), [0.0, 6 - 1e-5, 0.5], (0.0, 4.0), backend=backend)

@@ -235,6 +235,8 @@ def test_boxes_that_touch_become_one() -> None:
     assert sorted(_merged(boxes)) == [((0, Fraction(5, 2)),), ((3, 4),)]
     apart = [((0.0, 1.0), (0.0, 1.0)), ((0.5, 2.0), (2.0, 3.0))]
     assert len(_merged(apart)) == 2 and _merged([]) == []
+    for touching in ([((0.0, 1.0),), ((1.0, 2.0),)], [((1.0, 2.0),), ((0.0, 1.0),)]):
+        assert _merged(touching) == [((0, 2),)]
     many = [((float(2 * k), float(2 * k + 1)),) for k in range(500)]
     assert _merged(many) == [((0, 999),)]
 

@@ -304,6 +304,7 @@ def test_a_point_is_told_by_its_first_four_values() -> None:
         (sp.Symbol("a") ** 2, None),
         (sp.sqrt(3 - 2 * sp.sqrt(2)) - sp.sqrt(2) + 1, 0),
         (sp.log(6) - sp.log(2) - sp.log(3), 0),
+        ((sp.E + 1) ** 2 - sp.E**2 - 2 * sp.E - 1, 0),
         (sp.besselj(0, 1), 1),
         (sp.gamma(sp.Rational(1, 4)) * sp.gamma(sp.Rational(3, 4)) - sp.pi * sp.sqrt(2), None),
     ],

@@ -11,6 +11,12 @@ from odesys.analysis.rest_sets import Continuum, Equilibria, Equilibrium, Undeci
 
 def test_an_answer_says_all_it_has() -> None:
     point = Equilibrium({"x": 1})
+    assert (
+        "algebraic" not in repr(point)
+        and point.slides is False
+        and point.multiplicity == 1
+        and point.evidence == "proof"
+    )
     family = Continuum({"x": 0, "y": 0}, ("y",), 1)
     whole = {"x": (-float("inf"), float("inf"))}
     found = Equilibria((point,), (family,), (), whole)

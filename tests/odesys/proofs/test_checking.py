@@ -42,6 +42,27 @@ def test_a_file_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert said_of(text, tmp_path / "a").ok
 
 
+def test_libraries_that_files_need_are_built_first_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(checking, "coq_version", lambda: "none")
+    for library in checking.OTHERS:
+        built: list[str] = []
+        monkeypatch.setattr(
+            checking, "_run", lambda place, name, built=built: built.append(name) or checking.Checked(name, True, 0.0)
+        )
+        folder = tmp_path / library
+        folder.mkdir()
+        checking.write_folder(
+            folder, {"one.v": f"From Odesys Require Import prelude {library.removesuffix('.v')}.\nCheck 1.\n"}
+        )
+        needed = checking.libraries_of((folder / "one.v").read_text())
+        assert library in needed
+        assert checking.check_folder(folder, ["one.v"], 1, lambda *_: None)["one.v"].ok
+        assert sorted(built) == sorted({checking.PRELUDE, *needed, "one.v"}) and built[-1] == "one.v"
+
+
 def test_two_checks_in_one_folder_leave_each_other_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checking.write_folder(tmp_path, {"one.v": "Check 1.\n", "two.v": "Check 2.\n"})
     monkeypatch.setenv("ODESYS_CACHE", str(tmp_path / "cache"))

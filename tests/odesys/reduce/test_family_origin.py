@@ -239,6 +239,21 @@ def test_a_count_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
     assert flow.bind(K=3).law().as_stated == "fails"
 
 
+def test_a_shared_word_taken_by_its_name_is_read_beside_maps_of_words() -> None:
+    """Labels are signs here, so that groups are not listed; words.all itself is refused."""
+    family = Family(["c"], [SampleTemplate(["c", "q"], 1, HALF), SampleTemplate(["-c"], -1, HALF)], shared=["q"])
+
+    def asking(words):
+        w, Z = maps("w", 1, words), maps("Z", words, words)
+        return lambda X: (w @ X @ softmax(X.T @ Z @ words["q"])).sum()
+
+    flow = family_flow(family, asking)
+    assert "K" in flow.system.parameters
+    assert [flow.bind(K=K).law().as_stated for K in (2, 3)] == ["holds"] * 2
+    with pytest.raises(ModelError, match=r"reads words\.all, but a family has K groups of words"):
+        family_flow(family, lambda words: lambda X: asking(words)(X) + (maps("u", 1, words) @ words.all).sum())
+
+
 def test_class_labels_that_are_misread_are_refused() -> None:
     plain = Family(["d"], [SampleTemplate(["d"], 1)], shared=["q"])
     cases = [
