@@ -163,14 +163,14 @@ def _bar(step: str, fraction: float | None) -> str:
 
 
 def shown(text: str) -> str:
-    r"""A text with question marks for what a terminal would act on: control characters other than line ends and tabs.
+    r"""A text with question marks for what a terminal would act on or can not show; line ends, tabs and blanks stay.
 
     >>> shown("a title\x1b[2J")
     'a title?[2J'
     """
     if text.isprintable():
         return text
-    return "".join(c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else "?" for c in text)
+    return "".join(c if c in "\n\t" or c.isprintable() or unicodedata.category(c) == "Zs" else "?" for c in text)
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def test_nothing_that_a_terminal_acts_on_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Titles and names of files are somebody's: sequences that move the cursor, or turn the direction, stay texts."""
-    for acting in ("\x1b[2J", "\x9b2J", "\x07", "\r", "\x7f", "\u202e", "\ud800"):
+    for acting in ("\x1b[2J", "\x9b2J", "\x07", "\r", "\x7f", "\u202e", "\ud800", "\U00108c5b", "\u2028"):
         hostile = f"a{acting}b"
         say(f"\n{hostile}", mark="holds", style="bold")
         print_table(hostile, [hostile], [[hostile]])
@@ -38,7 +38,7 @@ def test_nothing_that_a_terminal_acts_on_is_printed(
         printed = capsys.readouterr().out
         assert acting not in printed and printed.count(shown(hostile)) == 5
         assert shown(hostile) in screen.getvalue() and "\x1b[2J" not in screen.getvalue().replace("\x1b[2K", "")
-    assert shown("é\tξ ≤ 1\n∂") == "é\tξ ≤ 1\n∂"
+    assert shown("é\tξ ≤\u2009\xa01\n∂") == "é\tξ ≤\u2009\xa01\n∂"
 
 
 def test_files_are_named_one_per_line(capsys: pytest.CaptureFixture[str]) -> None:
