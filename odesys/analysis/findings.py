@@ -342,8 +342,12 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
         powers = ", ".join(f"{name} -> k^({a}) {name}" for name, a in weights.items())
         yield Finding("symmetries", f"Solutions may be scaled, for every k > 0: {powers}", "proof")
     units = scalings(system, parameters=True)
-    free = sp.Matrix([[unit.get(p, 0) for p in system.parameters] for unit in units]).rank() if units else 0
-    if system.parameters and free:
+    free = (
+        sp.Matrix([[unit.get(p, 0) for p in system.parameters] for unit in units]).rank()
+        if units and system.parameters
+        else 0
+    )
+    if free:
         rest = len(system.parameters) - free
         left = f"at most {_count(rest, 'parameter', 'parameters')}" if rest else "none"
         text = f"{_count(free, 'unit', 'units')} can be chosen so that a parameter becomes 1 or -1, which leaves {left}"

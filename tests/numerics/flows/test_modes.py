@@ -353,4 +353,3 @@ def test_a_layer_without_rates_stays_and_others_stop_at_the_ends() -> None:
     assert layer(still, np.array([0.3, 0.8])).tolist() == [0.3, 0.8]
     decoupled: Any = Table(-np.diag([1.0, 5.0, 2.0]), [0.4, 7.0, -1.0], np.eye(3))
     assert layer(decoupled, np.full(3, 0.5)) == pytest.approx([0.4, 1.0, 0.0], abs=1e-9)
-    assert layer(Table(np.zeros((0, 0)), [], np.zeros((0, 2))), np.zeros(0)).size == 0  # type: ignore[arg-type]
