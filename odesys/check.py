@@ -7,12 +7,16 @@ code with the engine and need only python-flint: ``python -I check_region.py FIL
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 CHECKERS = {"odesys-region-bound": "check_region.py", "odesys-enclosure": "check_enclosure.py"}
+LARGEST = 2**30  # bytes of a certificate
 
 
 def checker_folder() -> Path:
@@ -21,12 +25,22 @@ def checker_folder() -> Path:
     return source if (source / "check_region.py").is_file() else Path(sysconfig.get_path("data")) / "share" / "odesys"
 
 
+def read(file: str) -> Any:
+    """What is in a regular file of bounded size; pipes and devices, which may have no end, are not read."""
+    wait = getattr(os, "O_NONBLOCK", 0)
+    with open(file, "rb", opener=lambda path, flags: os.open(path, flags | wait)) as opened:
+        state = os.fstat(opened.fileno())
+        if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST:
+            raise ValueError(f"it is no regular file of at most {LARGEST // 2**20} MB")
+        return json.loads(opened.read(LARGEST).decode("utf-8"))
+
+
 def check(file: str) -> int:
     """0 if all checks of the file passed, 1 if one failed, 2 if it is no certificate."""
     try:
-        data = json.loads(Path(file).read_text(encoding="utf-8"))
+        data = read(file)
         checker = checker_folder() / CHECKERS[data["format"]]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as problem:
         print(f"{file}: REJECTED, not a certificate: {problem!r}")
         return 2
     done = subprocess.run([sys.executable, "-I", str(checker), file], capture_output=True, text=True, check=False)

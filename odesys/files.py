@@ -66,19 +66,32 @@ def prepare_file(path: str | Path) -> Path:
 def prepare(out: Path | None, result: Path | None, files: Iterable[str] | None = None, option: str = "--out") -> None:
     """Try the places where results go: that of `option`, and that of --json.
 
-    With `files` the first is a folder, ours from now on, for these; else it is a file.
+    With `files` the first is a folder, ours from now on, for these; else it is a file. In that folder --json ends in
+    .json, for pictures and tables of other names may come there too.
     """
     files = None if files is None else tuple(files)
     if out and result:
-        for each in (out, *(out / name for name in files or ())):
-            if os.path.realpath(each) == os.path.realpath(result):
-                raise OutputError(f"{option} and --json both name {each}; give two places", path=each)
+        refuse_shared(out, result, files, option)
     if out and files is None:
         prepare_file(out)
     elif out:
         hold(prepare_folder(out, files or ()))
     if result:
         prepare_file(result)
+
+
+def refuse_shared(out: Path, result: Path, files: Iterable[str] | None, option: str = "--out") -> None:
+    """Refuse a --json that what is written to the place of `option`, as in `prepare`, would replace."""
+    place = Path(os.path.realpath(result))
+    for each in (out, *(out / name for name in files or ())):
+        if Path(os.path.realpath(each)) == place:
+            raise OutputError(f"{option} and --json both name {each}; give two places", path=each)
+    if files is not None and place.is_relative_to(os.path.realpath(out)) and place.suffix.lower() != ".json":
+        raise OutputError(
+            f"--json names {result} in the folder of {option}, where a file of that name may be written as well; "
+            f"let it end in .json, or give another place",
+            path=result,
+        )
 
 
 def _make_folder(folder: Path) -> None:
@@ -126,13 +139,22 @@ def _temporary_name() -> str:
 LARGEST_TEXT = 2**26  # bytes; no system that can be worked with needs more
 
 
-def read_text(path: str | Path) -> str:
-    """The text of a file of bounded size, so that a device without an end is refused as well."""
-    with open(path, "rb") as file:
+def read_text(path: str | Path, regular: bool = False) -> str:
+    """The text of a file of bounded size, so that a device without an end is refused as well.
+
+    With `regular` pipes and devices are refused too, and nothing waits for what would be written to them.
+    """
+    with open(path, "rb", opener=_open_at_once if regular else None) as file:
+        if regular and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no regular file")
         data = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
         raise OSError(f"it has more than {LARGEST_TEXT // 2**20} MB")
     return data.decode("utf-8")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 # ---- one file --------------------------------------------------------------------------------------------------------

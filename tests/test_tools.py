@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,16 @@ def test_what_is_no_certificate_is_rejected_in_one_line(checker: str, text: str,
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     assert done.returncode == 2 and said.startswith("REJECTED, not a certificate: ") and said.count("\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of POSIX")
+@pytest.mark.parametrize("checker", ["check_region", "check_enclosure"])
+def test_a_checker_reads_regular_files_of_bounded_size(checker: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(2**30 + 1)  # takes no room on the disk
+    for place in (tmp_path / "pipe", tmp_path / "large", Path("/dev/zero")):
+        program = [sys.executable, "-I", str(TOOLS / f"{checker}.py"), str(place)]
+        done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 2 and "no regular file of at most 1024 MB" in done.stdout
+        assert done.stdout.startswith("REJECTED, not a certificate: ") and done.stdout.count("\n") == 1

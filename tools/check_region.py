@@ -45,8 +45,7 @@ class Checker:
         for slopes, _ in self.conditions:
             self.group |= dict.fromkeys(merged := tuple(sorted({n for s in slopes for n in self.group[s]})), merged)
         self.vertices = {group: self.corners(group) for group in {self.group[s] for s in data["block"]}}
-        hull = {s: [v[s] for v in vs] for group, vs in self.vertices.items() for s in group}
-        start = self.box | {s: (min(values), max(values)) for s, values in hull.items()}
+        start = self.box | {s: (min(x := [v[s] for v in c]), max(x)) for g, c in self.vertices.items() for s in g}
         self.start = start | {f"role {s}": ends for s, ends in start.items()}
 
     def narrow(self, box):
@@ -60,8 +59,7 @@ class Checker:
                 whole[s] = (max(low, high - room / a), high) if a > 0 else (low, min(high, low - room / a))
         return {s: whole[s] for s in box}
 
-    def corners(self, names):
-        """All vertices over a group of states: its box, cut by one condition after the other."""
+    def corners(self, names):  # all vertices over a group of states: its box, cut by one condition after the other
         sides = [({s: x}, -x * end) for s in names for x, end in zip((1, -1), self.box[s], strict=True)]
         height = lambda p, side: side[1] + sum(a * p[names.index(s)] for s, a in side[0].items())  # noqa: E731
         facets = lambda p: {k for k, side in enumerate(sides) if height(p, side) == 0}  # noqa: E731
@@ -193,7 +191,9 @@ def check(data):
 
 if __name__ == "__main__":
     try:
-        check(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+        if not (file := Path(sys.argv[1])).is_file() or file.stat().st_size > 2**30:
+            raise ValueError("it is no regular file of at most 1024 MB")
+        check(json.loads(file.read_text(encoding="utf-8")))
     except Exception as problem:  # whatever is in the file
         print(f"REJECTED: {problem}" if isinstance(problem, Failure) else f"REJECTED, not a certificate: {problem!r}")
         sys.exit(1 if isinstance(problem, Failure) else 2)

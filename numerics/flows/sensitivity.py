@@ -195,10 +195,12 @@ def time_scales(run: Trajectory, points: int = 41) -> TimeScales:
     compiled = run.system.compile(dict(run.parameters))
     found: list[tuple[float, float]] = []
     for t in np.linspace(run.times[0], run.end_time, points).tolist():
-        values = np.linalg.eigvals(np.asarray(compiled.jacobian(t, run.at(t)), dtype=float))
-        sizes = np.abs(values)
+        matrix = np.asarray(compiled.jacobian(t, run.at(t)), dtype=float)
+        if not np.isfinite(matrix).all():  # at the edge of where the field has a value: no rate there
+            continue
+        sizes = np.abs(np.linalg.eigvals(matrix))
         found += [(1.0 / float(size), t) for size in sizes if size > 1e-12 * max(1.0, sizes.max())]
     if not found:
-        raise EquationError("all eigenvalues of the Jacobian are zero along this run")
+        raise EquationError("all eigenvalues of the Jacobian are zero along this run, or it is not finite")
     shortest = min(found)
     return TimeScales(shortest[0], max(found)[0], shortest[1])

@@ -310,7 +310,8 @@ def _moves(network: ProgramNetwork, step: float) -> list[_Move]:
             f"{rule.turn.name} turns the forces before they move weights, which no network does; run the closed system "
             f"from network.paths(), by {'iterate' if rule.step else 'integrate'}"
         )
-    parameters = {**network.parameters, STEP_SIZE: step}
+    # in a flow a parameter of that name is one of the user's own
+    parameters = {**network.parameters, STEP_SIZE: step} if rule.step else network.parameters
     out = []
     for name, motion in rule.motions.items():
         factor = -_number(motion.force, parameters) * (step if rule.step else 1.0)

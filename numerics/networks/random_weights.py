@@ -91,10 +91,13 @@ def program_network(
     weights = {}
     for name, expr in naming.letters.items():
         shape = _dimension(expr.rows, dimensions), _dimension(expr.columns, dimensions)
-        if name in flow.program.maps and not _is_velocity(flow, name):
-            weights[name] = deviations.get(name, 0.0) * rng.standard_normal(shape)
-        else:
+        if name in flow.rule.velocities:
             weights[name] = np.zeros(shape)
+        else:
+            weights[name] = deviations.get(name, 0.0) * rng.standard_normal(shape)
+    if set(flow.rule.velocities) & set(deviations):  # after all others, which are the same where velocities rest
+        for name in flow.rule.velocities:
+            weights[name] = deviations.get(name, 0.0) * rng.standard_normal(weights[name].shape)
     for name, value in (values or {}).items():
         for each in _called(flow, name, "values"):
             expr = naming.letters[each]
@@ -173,11 +176,6 @@ def _generator(seed: Any) -> np.random.Generator:
         raise ParameterError(f"seed = {seed!r} is not a whole number from 0 on, or a generator") from None
 
 
-def _is_velocity(flow: Flow, name: str) -> bool:
-    motion = flow.rule.motions.get(name)
-    return motion is not None and bool(motion.on)
-
-
 def _called(flow: Flow, name: Any, what: str) -> tuple[str, ...]:
     if name in flow.naming.letters:
         return (name,)
@@ -221,6 +219,8 @@ def _deviations(
     if omega is not None:
         size = positive("omega", omega)
         for letter in _met(flow):
+            if letter.map in flow.rule.velocities:  # momentum starts at rest
+                continue
             expr = flow.naming.letters[letter.map]
             side = expr.rows if letter.transposed else expr.columns
             n = _dimension(side, dimensions)
@@ -228,7 +228,7 @@ def _deviations(
     for name, value in scales.items():
         for each in _called(flow, name, "scales"):
             out[each] = nonnegative(f"the scale of {each}", value)
-    loose = sorted({m.map for m in _met(flow) if not _is_velocity(flow, m.map)} - set(out) - given)
+    loose = sorted({m.map for m in _met(flow) if m.map not in flow.rule.velocities} - set(out) - given)
     if loose:
         raise ModelError(
             f"the map {loose[0]} starts at random, and its size is not given; add omega=..., or "

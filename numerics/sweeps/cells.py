@@ -1,7 +1,8 @@
 """Many independent runs: spread over processes, kept as they finish, and resumed after an interruption.
 
-A cell is the argument of one run: a value whose text determines it (numbers, tuples, frozen dataclasses of them). The
-results come in the order of the cells, so they do not depend on the number of processes.
+A cell is the argument of one run. It can be kept if it is a number, a text, an array, or made of such ones (tuples,
+lists, mappings, dataclasses). The results come in the order of the cells, so they do not depend on the number of
+processes.
 """
 
 from __future__ import annotations
@@ -11,25 +12,38 @@ import inspect
 import json
 import multiprocessing
 import shutil
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import contextmanager, suppress
-from functools import cache, partial
-from pathlib import Path
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property, partial
+from operator import attrgetter
+from pathlib import Path, PurePath
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType, NoneType
 from typing import Any
 
 import numpy as np
 
-import odesys
-from odesys.errors import OutputError, ParameterError
+from odesys.errors import OdesysError, OutputError, ParameterError
+from odesys.expr.field import ScalarField
+from odesys.expr.system import System
 from odesys.files import json_text
 from odesys.jit.code_store import cache_folder, own_bytes, write_own
+from odesys.papers.kept_runs import STARTED
+from odesys.papers.registry import SOURCE_PACKAGE
+from odesys.papers.sources import OWN, digest, files_below, from_elsewhere, own_digest, package_of
 from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, paced, silent
 
 HEARTBEAT = 5.0  # seconds
 MISSING = object()
+PLAIN = (NoneType, bool, int, float, complex, str, bytes, Fraction)  # their repr says all
+HOLDERS = (*PLAIN[1:], tuple, list, dict, set, frozenset, np.ndarray)  # there is more in one than its fields
+UNNAMED = (ValueError, TypeError, AttributeError, KeyError, RecursionError, OSError, OdesysError)
 ABANDONED = 30 * 86400.0  # seconds since the last cell of a task was kept
 
 
@@ -56,7 +70,8 @@ def run_cells(
         Number of processes; 1 stays in this one.
     store : Path, optional
         A folder in which every finished cell is kept; a later call goes on where this one was interrupted. Results of
-        another version of the function's package, or of this one, are not taken for those of this one.
+        another version of the function's package, of what it imports, or of odesys are not taken for those of this one.
+        Nothing is kept of a function without a source file, as in a notebook, and of arguments that have no exact text.
     label : str, optional
         What the cells are, for progress and for the note on an interrupt that says how many are kept.
 
@@ -114,7 +129,8 @@ def run_cells(
 def task_name(kind: str, function: Callable[..., Any]) -> str | None:
     """A name for what a function with its fixed arguments is used for; None if a key can not tell it from others.
 
-    That is a local function, whose captured values have no name.
+    That is a function that is not at the top of a module with a source file, or one with an argument that is more than
+    plain data, arrays, dataclasses of these, systems and functions.
 
     >>> task_name("compare", lambda width, seed: 0.0) is None
     True
@@ -122,8 +138,10 @@ def task_name(kind: str, function: Callable[..., Any]) -> str | None:
     inner = function
     while isinstance(inner, partial):
         inner = inner.func
-    local = "<" in getattr(inner, "__qualname__", "<")
-    return None if local else f"{kind} {inner.__module__} {_key(function)(())}"
+    try:
+        return f"{kind} {inner.__module__} {_key(function)(())}"
+    except UNNAMED:
+        return None
 
 
 @contextmanager
@@ -171,46 +189,119 @@ def _forget_abandoned(folder: Path) -> None:
 
 
 def _files(store: Path, function: Callable[[Any], Any], cells: Sequence[Any], progress: Progress) -> list[Path | None]:
-    """Where results of cells, of which there may be millions, are kept."""
-    key, told, files = _key(function), paced(progress), list[Path | None]()
+    """Where results of cells, of which there may be millions, are kept; None for one that has no name."""
+    told, files = paced(progress), list[Path | None]()
+    try:
+        key = _key(function)
+    except UNNAMED:
+        return [None] * len(cells)
     for cell in cells:
-        files.append(store / f"{key(cell)}.json")
+        try:
+            files.append(store / f"{key(cell)}.json")
+        except UNNAMED:
+            files.append(None)
         told("looking for results that are kept", 0.0)
     return files
 
 
 def _key(function: Callable[[Any], Any]) -> Callable[[Any], str]:
-    """Names by the function, the source of its package and of these, and every number of a cell."""
-    ours, named = [_digest(str(Path(file).parent)) for file in (__file__, odesys.__file__)], _text(function)
+    """Names by the function, all files it is made of, those of odesys and `numerics`, and every number of a cell."""
+    sources: dict[str, str] = {}
+    if not _is_old(file for root in OWN for file in files_below(root)):
+        raise ValueError("odesys was changed while it runs")
+    named = own_digest(), _text(function, sources)
 
     def key(cell: Any) -> str:
-        return hashlib.blake2b(repr((named, _text(cell), ours)).encode(), digest_size=12).hexdigest()
+        return hashlib.blake2b(repr((named, _text(cell, sources))).encode(), digest_size=12).hexdigest()
 
     return key
 
 
-def _text(value: Any) -> str:
-    """A text that determines a value: a function by its name and source, an array by all of its numbers."""
-    if isinstance(value, partial):
-        return repr((_text(value.func), _text(value.args), _text(value.keywords)))
-    if isinstance(value, Mapping):
-        return repr(sorted((_text(key), _text(item)) for key, item in value.items()))
-    if isinstance(value, (tuple, list)):
-        return repr((type(value).__name__, [_text(item) for item in value]))
-    if isinstance(value, np.ndarray):
-        return repr((value.dtype.str, value.shape, hashlib.blake2b(value.tobytes()).hexdigest()))
-    if inspect.isroutine(value):
-        file = getattr(inspect.getmodule(value), "__file__", None)
-        return repr((value.__module__, value.__qualname__, _digest(str(Path(file).parent)) if file else ""))
-    return repr(value)
+def _text(value: Any, sources: dict[str, str]) -> str:
+    """A text that determines a value, with the hash of the source of its function or class; ValueError without one."""
+    inner: Any
+    kind = type(value)
+    if kind in PLAIN:
+        return f"{kind.__name__} {value!r}"
+    if kind in (tuple, list):
+        inner = [_text(item, sources) for item in value]
+    elif kind in (set, frozenset):
+        inner = sorted(_text(item, sources) for item in value)
+    elif kind in (dict, MappingProxyType):
+        inner = sorted((_text(key, sources), _text(item, sources)) for key, item in value.items())
+    elif kind is partial:
+        inner = [_text(item, sources) for item in (value.func, value.args, value.keywords)]
+    elif isinstance(value, np.generic) or kind is np.ndarray:
+        if value.dtype.hasobject:
+            raise ValueError("an array of objects has no text")
+        inner = repr(value.dtype), value.shape, hashlib.blake2b(value.tobytes()).hexdigest()
+    elif isinstance(value, Enum):
+        inner = _top(kind, sources), value.name
+    elif isinstance(value, PurePath):
+        inner = str(value)
+    elif kind is System and isinstance(value.field, ScalarField) and value.written is None:
+        inner = value.to_json(), *(_text(dict(more), sources) for more in (value.structure, value.meanings))
+    elif is_dataclass(value) and not isinstance(value, (type, *HOLDERS)):
+        inner = _top(kind, sources), [(name, _text(item, sources)) for name, item in _fields(value)]
+    elif isinstance(value, tuple) and hasattr(kind, "_fields"):
+        inner = _top(kind, sources), [_text(item, sources) for item in value]
+    elif isinstance(value, MethodType):
+        inner = value.__func__.__qualname__, _text(value.__self__, sources)
+    elif isinstance(value, (type, FunctionType, BuiltinFunctionType)) or hasattr(value, "__wrapped__"):
+        inner = _top(value, sources)
+    else:
+        raise ValueError(f"a {kind.__name__} has no text that determines it")
+    return repr((kind.__name__, inner))
 
 
-@cache
-def _digest(folder: str) -> str:
-    digest = hashlib.blake2b(digest_size=12)
-    for file in sorted(Path(folder).glob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    """The fields of a dataclass, and what else is stored in it; what was derived from these does not count."""
+    found = {field.name: getattr(value, field.name) for field in fields(value)}
+    more = {name: held for name, held in getattr(value, "__dict__", {}).items() if name not in found}
+    derived = {name for name in more if isinstance(inspect.getattr_static(type(value), name, None), cached_property)}
+    return sorted({**found, **{name: held for name, held in more.items() if name not in derived}}.items())
+
+
+def _top(value: Any, sources: dict[str, str]) -> tuple[str, str, str]:
+    """Name and source of a function or class; a ValueError if its module has no file, or has another one there."""
+    name = value.__module__
+    module = sys.modules[name]
+    if attrgetter(value.__qualname__)(module) is not value:
+        raise ValueError(f"{value.__qualname__} is not at the top of its module")
+    if isinstance(value, FunctionType) and not Path(value.__code__.co_filename).is_file():
+        raise ValueError(f"{value.__qualname__} has no source file")
+    if name not in sources:
+        sources[name] = _source(module)
+    return name, value.__qualname__, sources[name]
+
+
+def _source(module: ModuleType) -> str:
+    """A hash of what a module is made of: the files of its package, or those beside it, and what these import."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        if module.__name__ in sys.builtin_module_names:
+            return ""
+        raise ValueError(f"{module.__name__} has no source file")
+    path = Path(file).resolve()
+    if any(path.is_relative_to(root) for root in OWN):
+        return ""  # counts always
+    package = package_of(path.parent)
+    if package:  # of papers that stand side by side each is one
+        depth = len(package) - (2 if package[0] == SOURCE_PACKAGE and len(package) > 1 else 1)
+        root = path.parents[depth]
+        found, start = files_below(root), root
+    else:
+        root = path.parent
+        found, start = sorted({path, *root.glob("*.py")}), path
+    others = from_elsewhere((start,))
+    if not _is_old((*found, *others.values())):
+        raise ValueError(f"the source of {module.__name__} was changed while it runs")
+    return digest({**others, **{f"beside it {each.relative_to(root).as_posix()}": each for each in found}})
+
+
+def _is_old(files: Iterable[Path]) -> bool:
+    """True if no file is newer than this process, so that what is on disk is what runs."""
+    return all(file.stat().st_mtime < STARTED for file in files)
 
 
 def _stored(file: Path | None) -> Any:

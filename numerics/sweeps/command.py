@@ -16,7 +16,7 @@ from odesys.terminal import print_files, print_table, progress_bar
 
 from .plot import PANELS_SHOWN, draw, exponents, observables
 from .store import FILE, TABLE, SweepStore, flat, write_table
-from .sweep import Plan, make_plan, run_sweep
+from .sweep import Plan, PointResult, make_plan, run_sweep
 
 ROWS_SHOWN = 12
 
@@ -37,14 +37,26 @@ def run_command(
 ) -> bool:
     """Sweep and show; False if no point could be computed."""
     plan = make_plan(paper_text, paper, protocol, over, settings)
+    for axis in plan.axes:
+        if len(set(axis.values)) < len(axis.values):
+            raise ParameterError(
+                f"--over '{axis.name}={axis.text}' gives the same number twice, for 12 digits are kept between the "
+                f"ends; give fewer points, or ends that are further apart"
+            )
     files.prepare(out, json, (FILE, TABLE))
     with SweepStore(out, plan, resume) as store:
         if retry:
             store.forget_failed()
-        have = store.have()
+        kept = store.rows()
+        _refuse_unknown(plot, kept)
+
+        def keep(number: int, row: PointResult) -> None:
+            store.keep(number, row)
+            _refuse_unknown(plot, [{"result": row.result, "error": row.error}])
+
         try:
             with progress_bar(f"sweeping {paper.name}") as progress:
-                run_sweep(plan, store.keep, have, progress, workers, dask)
+                run_sweep(plan, keep, {row["number"] for row in kept}, progress, workers, dask)
         except BaseException:
             rows = store.rows()
             if not rows:
@@ -62,16 +74,24 @@ def run_command(
     return _show(plan, rows, out, json, plot)
 
 
+def _refuse_unknown(plot: Sequence[str], rows: list[dict[str, Any]], anyway: bool = False) -> None:
+    """Refuse observables that some row does not have; rows that all failed have none, which is said at the end."""
+    known = observables(rows)
+    if not anyway and all(row["error"] for row in rows):
+        return
+    for name in plot:
+        if name not in known:
+            raise ParameterError(
+                f"there is no observable {name!r} in this sweep{registry.hint(name, known)}; what is computed is "
+                f"kept, --resume with another --plot goes on and draws it"
+            )
+
+
 def _show(plan: Plan, rows: list[dict[str, Any]], out: Path, json: Path | None, plot: Sequence[str]) -> bool:
     written = [out / FILE, write_table(out, rows)]
     known = observables(rows)
+    _refuse_unknown(plot, rows, anyway=True)
     names = list(plot) or known[:PANELS_SHOWN]
-    for name in names:
-        if name not in known:
-            raise ParameterError(
-                f"there is no observable {name!r} in this sweep{registry.hint(name, known)}; the table "
-                f"is written, --resume with another --plot draws it"
-            )
     laws = exponents(plan.axes, rows, names)
     shown = [axis.name for axis in plan.axes]
     table = [

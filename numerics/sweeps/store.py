@@ -18,6 +18,11 @@ from .sweep import Plan, PointResult, program_digest
 
 FILE, TABLE = "sweep.sqlite", "sweep.csv"
 FORMAT = "odesys sweep 1"
+COLUMNS = {
+    "about": "key TEXT PRIMARY KEY, value TEXT NOT NULL",
+    "points": "number INTEGER PRIMARY KEY, parameters TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, "
+    "seconds REAL NOT NULL",
+}
 
 
 class SweepStore:
@@ -28,15 +33,16 @@ class SweepStore:
         self._open(resume)
 
     def _open(self, resume: bool) -> None:
+        if self.file.is_symlink() or (self.file.exists() and not self.file.is_file()):
+            raise OutputError(f"{self.file} is a link or no file; remove it, or give another --out", path=self.file)
         existed = self.file.exists() and self.file.stat().st_size > 0
         try:
             self._base = sqlite3.connect(self.file, isolation_level=None)
+            self._refuse_other_tables()
             self._base.execute("PRAGMA journal_mode = WAL")
             self._base.execute("PRAGMA synchronous = NORMAL")  # enough against a killed process
-            self._base.execute("CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-            columns = "parameters TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, seconds REAL NOT NULL"
-            self._base.execute(f"CREATE TABLE IF NOT EXISTS points (number INTEGER PRIMARY KEY, {columns})")
-            self._base.execute("SELECT number, parameters, result, error, seconds FROM points LIMIT 1")
+            for name, columns in COLUMNS.items():
+                self._base.execute(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
             found = dict(self._base.execute("SELECT key, value FROM about"))
         except sqlite3.Error as error:
             raise OutputError(
@@ -61,6 +67,18 @@ class SweepStore:
                 self._base.execute("BEGIN")
                 self._base.execute("DELETE FROM about")
                 self._base.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+
+    def _refuse_other_tables(self) -> None:
+        """A file with other tables than ours, or with triggers and views that change what is kept, is not ours."""
+        ours: set[tuple[str, str, str | None]] = {("index", "sqlite_autoindex_about_1", None)}
+        ours |= {("table", name, f"CREATE TABLE {name} ({columns})") for name, columns in COLUMNS.items()}
+        for kind, name, text in self._base.execute("SELECT type, name, sql FROM sqlite_master"):
+            if (kind, name, text) not in ours:
+                raise OutputError(
+                    f"{self.file} can not be used for a sweep: it has the {kind} {name}, which no sweep has; give "
+                    f"another --out",
+                    path=self.file,
+                )
 
     def _is_empty(self) -> bool:
         return self._base.execute("SELECT 1 FROM points LIMIT 1").fetchone() is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -25,6 +26,7 @@ from odesys.errors import OdesysError, ParameterError
 from odesys.jit import llvm
 from odesys.papers import registry
 from odesys.papers.paper import Paper, Parameter
+from odesys.papers.sources import digest, files_below, imported, own_digest
 from odesys.papers.workers import process_pool
 from odesys.terminal import Progress, silent
 
@@ -139,17 +141,35 @@ def make_plan(
 
 @cache
 def program_digest(paper_text: str) -> str:
-    """Version and a digest of the source: results of one program are not mixed with those of another.
+    """Version and a digest of the program: its results are not mixed with those of another one.
 
-    Machine code and Python differ in last digits, so it is said as well which of them runs.
+    It is made of all files of the engine, of `numerics` and of the paper's folder but for the output of sweeps, and of
+    the modules from elsewhere that the paper imports. Machine code and Python differ in last digits, so it is said as
+    well which of them runs.
     """
-    here = Path(__file__).resolve().parent
-    folders = [here, Path(registry.__file__).resolve().parent, registry.source_folder(paper_text)]
-    digest = hashlib.sha256()
-    for folder in filter(None, folders):
-        for file in sorted(folder.rglob("*.py")):
-            digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
-    return f"{__version__} {digest.hexdigest()[:12]}{' with machine code' if llvm.available() else ''}"
+    folder = registry.source_folder(paper_text)
+    starts = _module_of(paper_text) if folder is None else (folder,)
+    own = {f"of the paper {file.name}": file for file in starts if file.is_file()}
+    own |= {f"of the paper {file.relative_to(folder).as_posix()}": file for file in _inputs(folder)} if folder else {}
+    found = hashlib.sha256(f"{own_digest()} {digest({**imported(starts), **own})}".encode()).hexdigest()
+    return f"{__version__} {found[:12]}{' with machine code' if llvm.available() else ''}"
+
+
+def _module_of(paper_text: str) -> tuple[Path, ...]:
+    """The file of an installed paper that is one module, without a folder of its own."""
+    point = registry.announced().get(paper_text)
+    file = getattr(sys.modules.get(point.module), "__file__", None) if point else None
+    return (Path(file),) if file else ()
+
+
+def _inputs(folder: Path) -> list[Path]:
+    """All files of a paper's folder but those that sweeps have written."""
+    from .store import FILE, TABLE  # which is a user of this module
+
+    files = files_below(folder)
+    outputs = {file.parent for file in files if file.name == FILE} - {folder}
+    written = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", TABLE)
+    return [file for file in files if file.name not in written and not outputs & set(file.parents)]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from ..exact.balls import Interval, ball_endpoints, ball_program, has_endpoints
+from ..exact.balls import Interval, as_ball, ball_endpoints, ball_program, has_endpoints
 from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.functions import FUNCTIONS
@@ -30,6 +30,7 @@ PRECISION = 64  # bits of the search; a zero is then refined with more
 FINE_PRECISION = 192
 BOXES = 6000  # looked at before the rest is left undecided
 CONTRACTIONS = 60  # of a box that is known to hold one zero
+TINY = 2.0**-400  # a middle this near to zero is taken as zero
 SMALLEST = 1e-9  # a box this narrow, relative to where it is, is not cut again
 MOST_UNDECIDED = 12  # boxes listed; more of them become one
 
@@ -244,6 +245,7 @@ class _Field:
             middle = new
             if small:
                 break
+        middle = [m if abs(m) > TINY else flint.arb(0) for m in middle]  # 2^(-10^7) can not be written out
         for bits in (FINE_PRECISION - 32, FINE_PRECISION // 2, FINE_PRECISION // 4):
             near = [m + flint.arb(0, flint.arb(2) ** -bits * max(1.0, abs(float(m)))) for m in middle]
             image = self.krawczyk(near, self.at(near, FINE_PRECISION)[1], FINE_PRECISION)
@@ -444,6 +446,8 @@ def _up(value: Any) -> float:
 
 
 def _may_contain(interval: Interval, ball: Any) -> bool:
+    if not has_endpoints(ball):
+        return not (ball < as_ball(interval[0]) or ball > as_ball(interval[1]))
     low, high = ball_endpoints(ball)
     return bool(low <= interval[1] and high >= interval[0])
 

@@ -22,6 +22,7 @@ from ..expr.system import TIME, System
 from .rest_words import rest_words
 
 DIGITS = 40  # for the numerical half of a sign or zero decision
+NO_NUMBERS = (sp.nan, sp.zoo, sp.oo, -sp.oo, sp.AccumBounds)  # what SymPy has for a value outside of a domain
 
 
 def dependency_graph(system: System) -> nx.DiGraph:
@@ -71,10 +72,12 @@ def ordered_components(edges: nx.DiGraph, names: Sequence[str]) -> tuple[tuple[s
 def sign_of(value: Any) -> int | None:
     """Sign of an exact real expression as -1, 0 or 1; None where the assumptions (or float accuracy) leave it open."""
     e = sp.sympify(value)
+    if e.has(*NO_NUMBERS):
+        return None
     measured = e.has(sp.Float)
     if not e.free_symbols and not measured and not e.is_Rational:  # the assumptions of SymPy are slow on nested roots
         digits = sp.N(e, DIGITS)
-        if digits.is_real and abs(digits) > sp.Float(10) ** (10 - DIGITS):
+        if digits.is_Float and abs(digits) > sp.Float(10) ** (10 - DIGITS):
             return 1 if digits > 0 else -1
     for candidate in (e, sp.factor_terms(e), sp.factor(e)) if e.free_symbols else () if measured else (e,):
         for answer, known in ((1, candidate.is_positive), (-1, candidate.is_negative), (0, candidate.is_zero)):
@@ -83,7 +86,7 @@ def sign_of(value: Any) -> int | None:
     if e.free_symbols:
         return None
     digits = sp.N(e, DIGITS)
-    if not digits.is_real:
+    if not digits.is_Number or not digits.is_finite:
         return None
     if abs(digits) > (1e-9 if measured else sp.Float(10) ** (10 - DIGITS)):
         return 1 if digits > 0 else -1

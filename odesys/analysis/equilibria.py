@@ -59,7 +59,11 @@ def equilibria(
     if TIME in graph.symbols(nodes) and TIME not in system.names:
         raise EquationError(f"the system depends on time t, so it has no {words.many}; freeze t first")
     mapping, outside = substitution(values)
-    nodes = graph.substitute(nodes, mapping)
+    try:
+        nodes = graph.substitute(nodes, mapping)
+    except ZeroDivisionError:
+        told = ", ".join(f"{name} = {value}" for name, value in values.items())
+        raise EquationError(f"the equations divide by zero at {told}") from None
     floats = has_floats(nodes)
     nodes = decimals(nodes) if floats else nodes
     asked = asked_box(system, box)

@@ -48,7 +48,7 @@ def exact_equilibria(
             continue
         exact, values = point.is_exact, point.expressions()
         enclosure = dict(zip(system.names, point.enclosures(), strict=True))
-        count = multiplicity(held[: len(nodes)], point) if not touching else 1
+        count = multiplicity(held[: len(nodes)], point) if not touching else None  # no algebra at a kink
         place = dict(zip(system.names, values if exact else map(float, values), strict=True))
         points.append(Equilibrium(place, "proof" if exact else "certificate", enclosure, count, (), point))
     families, left = [], []
@@ -63,7 +63,8 @@ def exact_equilibria(
         else:
             left.append(Undecided("whether a continuum of zeros meets its side of the switching surfaces"))
     for point in zeros.doubtful:
-        if [point.sign(point.value(wall)) for wall in walls] == list(sides.values()):
+        signs = [point.sign(point.value(wall)) for wall in walls]
+        if signs == list(sides.values()) and _inside(point, asked, system.names):
             place = dict(zip(system.names, point.expressions(), strict=True))
             left.append(Undecided("a zero may be isolated or belong to a continuum", contains=place))
     symbols = dict(zip(system.names, system.states, strict=True))
@@ -161,15 +162,23 @@ def parametric_equilibria(
         if any(_follows(p, equal, context) for p in case.nonzero):  # what must not vanish does for these parameters
             continue
         rest = [p for p in case.equations if any(p.degrees()[:size])]
-        gone = {name: sp.S.Zero for name, gen in zip(loose, context.gens()[size:], strict=True) if gen in equal}
+        zero = {name: 0 for name, gen in zip(loose, context.gens()[size:], strict=True) if gen in equal}
+        rest = [p for q in rest if not (p := q.subs(zero) if zero else q).is_zero()]  # of the degree that is left
+        safe = [f for p in case.nonzero for f, _ in factored(p.subs(zero) if zero else p)]
+        if any(_never_zero(p, safe) for p in rest):
+            continue
+        gone = dict.fromkeys(zero, sp.S.Zero)
         known = {**symbols, **gone}
         conditions = [sp.Eq(as_expression(p, symbols), 0) for p in equal]
-        apart = [as_expression(p, known) for p in case.nonzero]  # V k + d is a condition on d where k = 0
+        if rest or len(case.solved) == size:  # V k + d is a condition on d where k = 0
+            apart = [as_expression(p, known) for p in case.nonzero]
+        else:  # a continuum: what must not vanish does not do so on all of it
+            apart = [_sum(_somewhere(p, equal, case.nonzero, context, size), known) for p in case.nonzero]
         conditions += [sp.Ne(value, 0) for value in apart if not value.free_symbols & set(system.states)]
         if any(c == sp.false for c in conditions):
             continue
         told = tuple(dict.fromkeys(c for c in conditions if c != sp.true))
-        answers = _in_symbols(case, rest, system, known, told, fractions[1])
+        answers = _in_symbols(case, rest, safe, system, known, told, fractions[1])
         if answers is None:
             text = tuple(as_expression(p, symbols) for p in rest)
             why = "a case in symbols needs more than square roots; give numbers"
@@ -195,6 +204,34 @@ def _conditions(equal: Sequence[Any], nonzero: Sequence[Any], context: Any) -> l
         parts = [[f for f, _ in factored(p) if f not in nonzero and -f not in nonzero] for p in basis]
         left = [prod(some, start=context.constant(1)) for some in parts]
     return left
+
+
+def _somewhere(polynomial: Any, equal: Sequence[Any], nonzero: Sequence[Any], context: Any, size: int) -> list[Any]:
+    """Polynomials in the parameters one of which must not vanish, so that a polynomial is not zero for all states.
+
+    They are its coefficients, without those that vanish wherever `equal` do; 1 if they never vanish together.
+    """
+    if not any(polynomial.degrees()[:size]):
+        return [polynomial]
+    parts: dict[Any, dict[Any, Any]] = {}
+    for powers, c in polynomial.to_dict().items():
+        parts.setdefault(powers[:size], {})[(0,) * size + tuple(powers[size:])] = c
+    left = [p for p in map(context.from_dict, parts.values()) if not _follows(p, equal, context)]
+    if any(p.is_constant() for p in _conditions([*equal, *left], nonzero, context)):
+        return [context.constant(1)]
+    known = [[f for f, _ in factored(p) if f not in nonzero and -f not in nonzero] for p in left]
+    return [prod(some, start=context.constant(1)) for some in known]
+
+
+def _sum(polynomials: Sequence[Any], symbols: Mapping[str, Any]) -> sp.Expr:
+    """What is zero where all polynomials are: the only one, or the sum of their squares."""
+    values = [as_expression(p, symbols) for p in polynomials]
+    return values[0] if len(values) == 1 else sp.Add(*(value**2 for value in values))
+
+
+def _never_zero(polynomial: Any, safe: Sequence[Any]) -> bool:
+    """Whether all factors of a polynomial are among those that do not vanish."""
+    return not polynomial.is_zero() and all(f in safe or -f in safe for f, _ in factored(polynomial))
 
 
 def _follows(polynomial: Any, equal: Sequence[Any], context: Any) -> bool:
@@ -226,6 +263,7 @@ def _origin(system: System, fractions: Any, symbols: Mapping[str, Any]) -> Equil
 def _in_symbols(
     case: Case,
     rest: Sequence[Any],
+    safe: Sequence[Any],
     system: System,
     symbols: Mapping[str, Any],
     told: tuple[Any, ...],
@@ -241,6 +279,8 @@ def _in_symbols(
     for p in rest:
         used = [j for j, n in enumerate(p.degrees()[: system.dimension]) if n]
         if len(used) != 1 or used[0] not in free or p.degrees()[used[0]] != 2:
+            return None
+        if not _never_zero(p.derivative(used[0]).derivative(used[0]), safe):  # then it may be linear
             return None
         free.remove(used[0])
         pair = _square_roots(as_expression(p, symbols), system.names[used[0]], symbols)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
+import flint
+import sympy as sp
+
+from ..errors import EquationError
+from ..exact.balls import as_ball, ball_program
 from ..exact.sparse_terms import TooManyTerms, sparse_terms
+from ..exact.zero import rational_points
 from ..expr import graph
 from ..expr.graph import Node, sym
 from ..expr.sympy_bridge import to_sympy
@@ -13,6 +20,9 @@ from ..expr.system import System
 from .darboux import invariant_curves
 from .dependency import sign_of
 from .finding import Finding
+from .undefined import PRECISION, demands
+
+SEEDS = 8  # of points on a plane at which equations are tried
 
 #: smooth on the whole line
 ENTIRE = {"exp", "sin", "cos", "sinh", "cosh", "tanh", "arctan", "arcsinh", "erf", "sigmoid", "softplus", "sech"}
@@ -28,6 +38,7 @@ def invariant_set_lines(system: System, values: Mapping[str, Any]) -> Iterator[F
     planes: list[str] = []
     positive: list[str] = []
     open_states: list[str] = []
+    flow_has_value = _planes_with_values(system.nodes, values)
     for name, node in system.equations.items():
         try:
             there = graph.substitute([node], {sym(name): graph.ZERO})[0]
@@ -37,7 +48,12 @@ def invariant_set_lines(system: System, values: Mapping[str, Any]) -> Iterator[F
         if not _is_smooth_in(system, name):  # x' = x log(x) has no value at zero
             open_states.append(name)
             continue
-        if there is graph.ZERO and _has_value_at_zero(system, name):
+        if not _planes_with_values([node], values)(
+            name
+        ):  # x/(sigmoid(x) - 1/2) has none at zero, though it has a limit
+            open_states.append(name)
+            continue
+        if there is graph.ZERO and flow_has_value(name):
             planes.append(name)
         (positive if _not_negative(there, signed) else open_states).append(name)
     if planes:
@@ -94,13 +110,46 @@ def _has_unique_solutions(system: System) -> bool:
     return not system.surfaces and all(e.denominator == 1 for node in products for _, e in node.args)
 
 
-def _has_value_at_zero(system: System, name: str) -> bool:
-    """False if an equation divides by a state: with y' = y (1 - y/x) there is no flow on x = 0."""
-    try:
-        graph.substitute(system.nodes, {sym(name): graph.ZERO})
-    except ZeroDivisionError:
+def _planes_with_values(nodes: Sequence[Node], values: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Whether equations are known to have a value somewhere on the plane of a state: y (1 - y/x) has none on x = 0.
+
+    Where they have one at a point, divisors are not zero there and arguments lie inside of their domains.
+    """
+    asking = [node for node in nodes if demands([node])]
+    numbers = {name: ball for name, value in values.items() if (ball := _ball(value)) is not None}
+    run = ball_program(asking, PRECISION)
+
+    def has_value(name: str) -> bool:
+        known = numbers | {name: flint.arb(0)}
+        names = sorted(graph.symbols(asking) - set(known))
+        if not asking:
+            return True
+        for point in (p for seed in range(SEEDS if names else 1) for p in rational_points(names, (), seed)):
+            try:
+                found = run({n: as_ball(v) for n, v in point.items()} | known)
+            except ZeroDivisionError:
+                continue
+            if all(ball.is_finite() for ball in found):
+                return True
         return False
-    return True
+
+    return has_value
+
+
+def _ball(value: Any) -> Any:
+    """A ball around a number, None where it has symbols."""
+    value = sp.sympify(value) if isinstance(value, str) else value
+    try:
+        return ball_program([graph.as_node(value)], PRECISION)({})[0]
+    except EquationError:  # pi, which the graph does not have
+        pass
+    except KeyError:
+        return None
+    exact = sp.sympify(value)
+    if exact.free_symbols or not exact.is_real:
+        return None
+    near = Fraction(str(sp.N(exact, 40)))
+    return flint.arb(flint.fmpq(near.numerator, near.denominator), 1e-30 * max(1.0, abs(float(near))))
 
 
 def _is_smooth_in(system: System, name: str) -> bool:

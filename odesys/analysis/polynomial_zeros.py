@@ -17,11 +17,12 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import prod
+from math import factorial, prod
 from typing import Any
 
 import flint
 
+from .multiplicity import multiplicity
 from .number_field import AlgebraicPoint, evaluate, inverse, real_roots
 from .polynomial_form import factored
 
@@ -110,10 +111,12 @@ def real_zeros(
             families.append(found)
         else:
             points += found
-    isolated = [p for p in points if not any(_in_closure(p, family) for family in families)]
-    doubtful = [p for p in isolated if any(_may_touch(p, case) for case in left)]
-    isolated = [p for p in isolated if p not in doubtful]
-    return RealZeros(tuple(isolated), tuple(_largest(families)), tuple(left), tuple(doubtful))
+    families = _largest(families)
+    alone = [p for p in points if not any(_is_on(p, family) for family in families)]
+    near = [p for p in alone if any(_in_closure(p, f) for f in families) and not _is_isolated(p, equations)]
+    doubtful = [p for p in alone if p in near or any(_may_touch(p, case) for case in left)]
+    isolated = [p for p in alone if p not in doubtful]
+    return RealZeros(tuple(isolated), tuple(families), tuple(left), tuple(doubtful))
 
 
 def parametric_zeros(equations: Sequence[Polynomial], size: int, nonzero: Iterable[Polynomial] = ()) -> list[Case]:
@@ -518,8 +521,55 @@ def _held(family: ZeroFamily) -> list[Polynomial]:
 
 
 def _in_closure(point: AlgebraicPoint, family: ZeroFamily) -> bool:
-    """Whether the equations of a family hold at a point."""
+    """Whether the equations of a family hold at a point, also where a slope vanishes: it may be a limit of the family.
+
+    Where slope and rest both vanish, slope * variable + rest = 0 says nothing about the variable.
+    """
     return all(not point.value(p) for p in _held(family))
+
+
+def _is_on(point: AlgebraicPoint, family: ZeroFamily) -> bool:
+    """Whether a point is given by a family: its equations hold and no slope vanishes."""
+    return _in_closure(point, family) and all(point.value(s.slope) for s in family.solved)
+
+
+def _is_isolated(point: AlgebraicPoint, equations: Sequence[Polynomial]) -> bool:
+    """Whether a zero is proved to be isolated among the real zeros.
+
+    Either its local algebra is finite, or the lowest terms of the equations around it have no real zero but the
+    point: along zeros that tend to it in a direction, the lowest terms would vanish in that direction.
+    """
+    size = len(point.coordinates)
+    if multiplicity([p for p in equations if not p.is_zero()], point) is not None:
+        return True
+    forms = [form for p in equations if (form := _lowest_terms(p, point))]
+    gone: set[int] = set()
+    while True:
+        before = len(gone)
+        for form in forms:
+            terms = {e: c for e, c in form.items() if not any(e[j] for j in gone)}
+            one_sign = len({point.sign(c) for c in terms.values()}) == 1
+            if len(terms) == 1 or (one_sign and all(n % 2 == 0 for e in terms for n in e)):
+                gone |= {j for e in terms for j in range(size) if e[j] and e[j] == sum(e)}
+        if len(gone) in (before, size):
+            return len(gone) == size
+
+
+def _lowest_terms(p: Polynomial, point: AlgebraicPoint) -> dict[tuple[int, ...], Any]:
+    """The terms of lowest degree of a polynomial around a point, with coefficients in the field of the point."""
+    current = {(0,) * len(point.coordinates): p}
+    while current and not p.is_zero():
+        values = {e: point.value(q) / prod(map(factorial, e)) for e, q in current.items()}
+        found = {e: c for e, c in values.items() if c}
+        if found:
+            return found
+        current = {
+            (*e[:j], e[j] + 1, *e[j + 1 :]): d
+            for e, q in current.items()
+            for j in range(len(e))
+            if not (d := q.derivative(j)).is_zero()
+        }
+    return {}
 
 
 def _may_touch(point: AlgebraicPoint, case: Case) -> bool:
@@ -528,16 +578,26 @@ def _may_touch(point: AlgebraicPoint, case: Case) -> bool:
 
 
 def _largest(families: Sequence[ZeroFamily]) -> list[ZeroFamily]:
-    """Families without those that only add linear conditions to a larger one."""
+    """Families without those that only add linear conditions to a larger one, which itself stays."""
+
+    def on(p: Polynomial, family: ZeroFamily) -> Polynomial:
+        for s in family.solved:
+            p = p.resultant(_line(s), s.variable) if p.degrees()[s.variable] else p
+        return p
 
     def inside(small: ZeroFamily, large: ZeroFamily) -> bool:
-        if small is large or small.equations or small.dimension >= large.dimension:
+        if small.equations or small.dimension >= large.dimension:
             return False
-        for p in _held(large):
-            for s in small.solved:
-                p = p.resultant(_line(s), s.variable) if p.degrees()[s.variable] else p
-            if not p.is_zero():
-                return False
-        return True
+        if any(not on(p, small).is_zero() for p in _held(large)):
+            return False
+        # what gives the larger family has a value on all of the smaller one
+        slopes = [on(s.slope, small) for s in large.solved]
+        if any(p.is_zero() for p in slopes):
+            return False
+        return all(f in small.nonzero or _sum_of_squares(f) == [] for p in slopes for f in _factors(p))
 
-    return [f for f in families if not any(inside(f, g) for g in families)]
+    kept: list[ZeroFamily] = []
+    for family in sorted(families, key=lambda f: -f.dimension):
+        if not any(inside(family, large) for large in kept):
+            kept.append(family)
+    return [f for f in families if f in kept]

@@ -14,6 +14,7 @@ import sympy as sp
 
 from ..errors import EquationError
 from ..exact.balls import Interval, as_ball, ball_endpoints, ball_program, has_endpoints
+from ..exact.zero import zero_test
 from ..expr import graph
 from ..expr.graph import Node
 from ..expr.sympy_bridge import to_sympy_many
@@ -21,9 +22,14 @@ from ..expr.system import System
 from .box_zeros import box_zeros
 from .dependency import sign_of, values_at
 from .rest_sets import EVERYWHERE, Continuum, Ends, Equilibria, Equilibrium, Undecided, in_order
+from .undefined import demands, value_at, where_undefined
 
 HIGHEST_ORDER = 6  # of a repeated zero of one equation
 MOST_CHOICES = 16  # of a factor of each equation
+NO_VALUE = {
+    "edge": "an equation has no value at a zero of what is left of it",
+    "open": "an equation is not known to have a value at a zero of what is left of it",
+}
 
 
 def searched_equilibria(
@@ -34,6 +40,20 @@ def searched_equilibria(
     asked: Mapping[str, Interval],
 ) -> Equilibria:
     """Branch and prune: after eliminating what is linear, as written, factor by factor; the best answer counts."""
+    try:
+        return _searched(system, nodes, touching, sides, asked)
+    except ZeroDivisionError as problem:
+        said = where_undefined(system, nodes)
+        raise EquationError(said or f"the equations can not be searched for zeros: {problem}") from problem
+
+
+def _searched(
+    system: System,
+    nodes: Sequence[Node],
+    touching: Sequence[Node],
+    sides: Mapping[Node, int],
+    asked: Mapping[str, Interval],
+) -> Equilibria:
     answers = []
     for eliminate in (True, False):
         answers.append(_search(system, [*nodes, *touching], sides, asked, eliminate))
@@ -67,6 +87,8 @@ def _factor_by_factor(
         left += found.undecided
         for e in found.points:
             one = _of_the_whole(e, nodes)
+            if one is None:
+                continue
             if isinstance(one, Undecided):
                 left.append(one)
             elif any(other.point == one.point and one.evidence == "proof" for other in points):
@@ -86,23 +108,34 @@ def _factors(node: Node, states: set[str]) -> list[Node]:
     return [base for base, exponent in term.args if exponent > 0 and graph.symbols([base]) & states] or [node]
 
 
-def _of_the_whole(e: Equilibrium, nodes: Sequence[Node]) -> Equilibrium | Undecided:
-    """A zero of factors as one of the equations: these have a value there; simple where slopes say so."""
-    if _has_no_value(nodes, e):
-        return Undecided("an equation has no value at a zero of what is left of it", dict(e.enclosure))
+def _of_the_whole(e: Equilibrium, nodes: Sequence[Node]) -> Equilibrium | Undecided | None:
+    """A zero of factors as one of the equations: these have a value there; simple where slopes say so.
+
+    None where it lies outside of their domain.
+    """
+    answer = _value_at(nodes, e)
+    if answer != "value":
+        return None if answer == "outside" else Undecided(NO_VALUE[answer], dict(e.enclosure))
+    simple = _is_simple(nodes, e.enclosure)
+    if simple is None:
+        return Undecided("an equation may have no value at a zero of its factors", dict(e.enclosure))
+    return e if simple else replace(e, multiplicity=None)
+
+
+def _is_simple(nodes: Sequence[Node], enclosure: Mapping[str, Interval]) -> bool | None:
+    """Whether the Jacobian is regular over an enclosure; None where the equations or their slopes are not bounded."""
     names = sorted(graph.symbols(nodes))
     rows = graph.jacobian(nodes, [graph.sym(name) for name in names])
     slopes = [row.get(j, graph.ZERO) for row in rows for j in range(len(names))]
-    balls = {name: as_ball(low).union(as_ball(high)) for name, (low, high) in e.enclosure.items()}
+    balls = {name: as_ball(low).union(as_ball(high)) for name, (low, high) in enclosure.items()}
     try:
         values = ball_program([*nodes, *slopes], 192)(balls)
     except ZeroDivisionError:
-        values = [flint.arb.nan()]
+        return None
     if not all(value.is_finite() for value in values):
-        return Undecided("an equation may have no value at a zero of its factors", dict(e.enclosure))
+        return None
     matrix = [values[len(nodes) + len(names) * i :][: len(names)] for i in range(len(nodes))]
-    simple = len(names) == len(nodes) and not flint.arb_mat(matrix).det().contains(0)
-    return e if simple else replace(e, multiplicity=None)
+    return len(names) == len(nodes) and not flint.arb_mat(matrix).det().contains(0)
 
 
 def _touch(one: Mapping[str, Interval], other: Mapping[str, Interval]) -> bool:
@@ -113,7 +146,9 @@ def _search(
     system: System, nodes: Sequence[Node], sides: Mapping[Node, int], asked: Mapping[str, Interval], eliminate: bool
 ) -> Equilibria:
     whole = list(nodes)
+    fixed, nodes = ([], whole) if sides else _fixed_states(system, nodes, asked)
     solved, nodes, divided = _linear_states(system, nodes) if eliminate else ([], list(nodes), [])
+    solved += fixed
     slopes = [slope for slope, _ in divided]
     apart = [(slope, rest) for slope, rest in divided if graph.symbols([slope]) and _may_vanish(rest)]
     gone = {name for name, _ in solved}
@@ -124,7 +159,7 @@ def _search(
     box: dict[str, Ends] = {name: asked.get(name, EVERYWHERE) for name in system.names}
     box |= dict(zip(names, ranges, strict=True))
     if len(nodes) != len(names):
-        return _not_square(system, solved, nodes, names, box, sides, apart)
+        return _not_square(system, solved, nodes, names, box, sides, apart, whole)
     found = box_zeros(nodes, names, ranges, apart=apart) if names else None
     zeros = found.zeros if found else ((),)
     left = [
@@ -152,9 +187,12 @@ def _search(
         if any(enclosure[n][1] < low or enclosure[n][0] > high for n, (low, high) in asked.items()):
             continue
         point = _named(system, nodes, solved, enclosure)
-        if _has_no_value(whole, point):
-            left.append(Undecided("an equation has no value at a zero of what is left of it", enclosure))
+        answer = _value_at(whole, point)  # what was put in may have cancelled a term that has none
+        if answer != "value":
+            left += [] if answer == "outside" else [Undecided(NO_VALUE[answer], enclosure)]
             continue
+        if fixed and not _is_simple(whole, enclosure):
+            point = replace(point, multiplicity=None)
         points.append(point)
     open_boxes, left = left, []
     for u in open_boxes:
@@ -162,19 +200,13 @@ def _search(
         if repeated is not None:
             points.append(repeated)
         else:
-            left.append(_known(u, nodes, names))
+            left.append(_known(u, nodes, names, solved, whole))
     return Equilibria(in_order(points, system), (), tuple(left), box)
 
 
-def _has_no_value(nodes: Sequence[Node], point: Equilibrium) -> bool:
-    """Whether a logarithm is taken of zero at an exact point: x log(x) is no field there, though it has a limit."""
-    if point.evidence != "proof":
-        return False
-    arguments = [node.args[0] for node in graph.topological(nodes) if node.op == "log"]
-    try:
-        return any(sign_of(value) == 0 for value in values_at(arguments, point.point)) if arguments else False
-    except EquationError:
-        return True
+def _value_at(nodes: Sequence[Node], point: Equilibrium) -> str:
+    """Whether equations have a value at a point: x log(x) is no field at zero, though it has a limit."""
+    return value_at(nodes, point.enclosure, point.point if point.evidence == "proof" else None)
 
 
 def _scale(nodes: Sequence[Node]) -> Fraction:
@@ -184,6 +216,22 @@ def _scale(nodes: Sequence[Node]) -> Fraction:
         numbers = [c for c, _ in node.args] if node.op == "add" else node.args if node.op == "num" else ()
         sizes += [abs(float(c)) for c in numbers]
     return Fraction(10) ** min(max(1, 1 + math.ceil(math.log10(max(sizes)) - 1e-9)), 5)
+
+
+def _fixed_states(
+    system: System, nodes: Sequence[Node], asked: Mapping[str, Interval]
+) -> tuple[list[tuple[str, Node]], list[Node]]:
+    """States whose range is one number, where as many equations vanish on this slice; the others, on the slice.
+
+    A box without an interior can not be seen to hold a zero, however small it is cut.
+    """
+    fixed = [(name, graph.num(low)) for name, (low, high) in asked.items() if low == high]
+    try:
+        cut = graph.substitute(list(nodes), {graph.sym(name): value for name, value in fixed})
+    except ZeroDivisionError:
+        return [], list(nodes)
+    left = [node for node in cut if node is not graph.ZERO and zero_test(node).answer != "zero"] if fixed else cut
+    return (fixed, left) if fixed and len(nodes) - len(left) == len(fixed) else ([], list(nodes))
 
 
 def _linear_states(
@@ -262,15 +310,23 @@ def _simple(ends: Interval, largest: int = 10_000) -> sp.Expr | None:
     return sp.pi * sp.Rational(near.numerator, near.denominator) if turns[0] <= near <= turns[1] else None
 
 
-def _known(u: Undecided, nodes: Sequence[Node], names: Sequence[str]) -> Undecided:
-    """An undecided box with the simple exact zero in it, if there is one."""
+def _known(
+    u: Undecided, nodes: Sequence[Node], names: Sequence[str], solved: Sequence[tuple[str, Node]], whole: Sequence[Node]
+) -> Undecided:
+    """An undecided box with the simple exact zero in it, if there is one and the whole equations have a value there."""
     guess = {name: _simple(ends, 1000) for name, ends in u.box.items()}
     if set(guess) != set(names) or None in guess.values():
         return u
     try:
         zero = all(sign_of(value) == 0 for value in values_at(nodes, guess))
-    except EquationError:
+        place, balls = dict(guess), {name: as_ball(low).union(as_ball(high)) for name, (low, high) in u.box.items()}
+        for name, value in reversed(solved):
+            (place[name],), (balls[name],) = values_at([value], place), ball_program([value], 192)(balls)
+    except (EquationError, ZeroDivisionError):
         return u
+    if not all(has_endpoints(ball) for ball in balls.values()):
+        return u
+    zero = zero and value_at(whole, {name: ball_endpoints(ball) for name, ball in balls.items()}, place) == "value"
     reason = "it holds a zero, at which the test fails: not simple, or at the edge of the domain"
     return replace(u, contains=guess, reason=reason) if zero else u
 
@@ -286,7 +342,7 @@ def _repeated(u: Undecided, node: Node, name: str) -> Equilibrium | None:
             (value,) = values_at([derivative], {name: place})
         except EquationError:
             return None
-        if sign_of(value) != 0:
+        if sign_of(value) != 0 or value_at([derivative], u.box, {name: place}) != "value":
             return None
         (derivative,) = graph.gradient(derivative, [graph.sym(name)])
         low, high = u.box[name]
@@ -304,8 +360,12 @@ def _not_square(
     box: Mapping[str, Ends],
     sides: Mapping[Node, int],
     apart: Sequence[tuple[Node, Node]],
+    whole: Sequence[Node] = (),
 ) -> Equilibria:
-    """More or fewer equations than states: a continuum where a slice has a certified zero, else undecided."""
+    """More or fewer equations than states: a continuum where a slice has a certified zero, else undecided.
+
+    The `whole` equations must have a value at that zero; where else on the continuum they do not is its condition.
+    """
     if len(nodes) > len(names):
         ranges = [box[name] for name in names]
         for chosen in combinations(range(len(nodes)), len(names)):
@@ -330,11 +390,41 @@ def _not_square(
             except ZeroDivisionError:
                 continue
             found = box_zeros(cut, rest, [box[name] for name in rest], 500) if rest else None
-            if not sides and (found is None or found.zeros):
+            zeros = found.zeros if found is not None else ((),)
+            fixed = dict.fromkeys(free, as_ball(value))
+            if not sides and any(_has_value(whole, solved, fixed | dict(zip(rest, z, strict=True))) for z in zeros):
                 point: dict[str, Any] = dict(zip(system.names, system.states, strict=True))
                 for name, expression in reversed(solved):
                     (point[name],) = to_sympy_many([expression], point)
-                family = Continuum(point, free, missing, tuple(to_sympy_many(nodes)), (), "certificate")
+                condition = _condition(whole, point)
+                if condition is None:
+                    continue
+                family = Continuum(point, free, missing, tuple(to_sympy_many(nodes)), condition, "certificate")
                 left = (Undecided("there may be more than this continuum"),) if nodes or apart else ()
                 return Equilibria((), (family,), left, box)
     return Equilibria((), (), (Undecided("fewer equations than states, and no point of a continuum was found"),), box)
+
+
+def _has_value(whole: Sequence[Node], solved: Sequence[tuple[str, Node]], place: dict[str, Any]) -> bool:
+    """Whether equations are known to have a value at a point, which balls of some states give."""
+    for name, value in reversed(solved):
+        (place[name],) = ball_program([value], 192)(place)
+    if not all(has_endpoints(ball) for ball in place.values()):
+        return False
+    return value_at(whole, {name: ball_endpoints(ball) for name, ball in place.items()}) == "value"
+
+
+def _condition(whole: Sequence[Node], point: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Where on a continuum logarithms, roots and inverse functions have a value; None where that is not written out."""
+    found = []
+    for argument, low, high, closed in demands(whole):
+        if not graph.symbols([argument]):
+            continue
+        (inner,) = to_sympy_many([argument], point)
+        if not inner.is_extended_real:
+            return None
+        if math.isfinite(low):
+            found.append(sp.Ge(inner, int(low)) if closed else sp.Gt(inner, int(low)))
+        if math.isfinite(high):
+            found.append(sp.Le(inner, int(high)) if closed else sp.Lt(inner, int(high)))
+    return tuple(dict.fromkeys(c for c in found if c != sp.true))

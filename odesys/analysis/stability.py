@@ -374,11 +374,28 @@ def stability_conditions(
             "the criterion of Routh and Hurwitz is for flows; the multipliers of a map are in linearise"
         )
     matrix = linear_part(system, point.point if isinstance(point, Equilibrium) else point, parameters)
-    coefficients = [sp.factor(sp.cancel(c)) for c in charpoly_of(matrix).all_coeffs()]
+    _check_length(matrix)
+    raw = charpoly_of(matrix).all_coeffs()
+    _check_length(sp.Matrix(raw))
+    coefficients = [sp.factor(sp.cancel(c)) for c in raw]
     size = matrix.rows
     hurwitz = sp.Matrix(size, size, lambda i, j: coefficients[2 * j - i + 1] if 0 <= 2 * j - i + 1 <= size else 0)
-    minors = [sp.factor(sp.cancel(hurwitz[:k, :k].det())) for k in range(2, size)]
+    minors = []
+    for k in range(2, size):
+        minor = hurwitz[:k, :k].det()
+        _check_length(sp.Matrix([minor]))
+        minors.append(sp.factor(sp.cancel(minor)))
     return tuple(dict.fromkeys([*coefficients[1:], *minors]))
+
+
+def _check_length(matrix: sp.Matrix) -> None:
+    """Refuse expressions with roots of symbols that are too long to be brought to a simple form: it takes minutes."""
+    roots = any(not power.exp.is_Integer and power.free_symbols for power in matrix.atoms(sp.Pow))
+    if roots and sum(sp.count_ops(value) for value in matrix) > LONGEST:
+        first = sorted(symbol.name for symbol in matrix.free_symbols)[0]
+        raise EquationError(
+            f"the conditions of Routh and Hurwitz have roots and are too long; give {first} a number", matrix=matrix
+        )
 
 
 def _planar(matrix: sp.Matrix) -> tuple[str, str]:

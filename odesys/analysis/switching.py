@@ -130,13 +130,13 @@ def sliding_system(system: System, which: Sequence[int], others: Mapping[int, An
     rows = [graph.gradient(node, [graph.sym(name) for name in (*system.names, TIME)]) for node in inside]
     matrix = [[_dot(row, (*column, graph.ZERO)) for column in columns] for row in rows]
     right = [-_dot(row, (*closed.nodes, graph.ONE)) for row in rows]
-    total = _determinant(matrix)
+    total = determinant(matrix)
     if total is graph.ZERO:
         raise EquationError("the gates are not determined by the sliding condition: no gate moves its own surface")
     gates = []
     for j in range(size):
         replaced = [[*row[:j], value, *row[j + 1 :]] for row, value in zip(matrix, right, strict=True)]
-        gates.append(_determinant(replaced) / total)
+        gates.append(determinant(replaced) / total)
     nodes = tuple(
         graph.add([node, *(graph.multiply(g, c[k]) for g, c in zip(gates, columns, strict=True))])
         for k, node in enumerate(closed.nodes)
@@ -175,7 +175,8 @@ def _check_affine(system: System, chosen: list[int], full: System, closed: Syste
             )
 
 
-def _determinant(matrix: list[list[Node]]) -> Node:
+def determinant(matrix: list[list[Node]]) -> Node:
+    """The determinant of a small matrix of expressions: of the empty one, 1."""
     size = len(matrix)
     terms = []
     for order in permutations(range(size)):

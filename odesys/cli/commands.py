@@ -35,6 +35,7 @@ from .options import (
     Settings,
     complete,
     interrupt,
+    mend_environment,
     mend_streams,
     read_settings,
     read_widths,
@@ -425,11 +426,12 @@ def verify(
     from ..papers.verification import Request, run_command
     from ..papers.workers import available_cores
 
+    chosen = _papers(names)
+    own = [name for each in chosen.values() if each.book for name in each.book().certificates] if certificates else []
     for option, folder in {"--certificates": certificates, "--proofs": proofs}.items():
         if option == "--certificates" or folder != certificates:
-            files.prepare(folder, json, (), option)
+            files.prepare(folder, json, own if option == "--certificates" else (), option)
     files.prepare(errata, json, None, "--errata")
-    chosen = _papers(names)
     cores = workers or available_cores()
     request = Request(
         claim or [],
@@ -483,7 +485,7 @@ def report(
     """
     from ..papers.workers import available_cores
     from ..report.content import Request
-    from ..report.write import run_command
+    from ..report.write import FILES, run_command
 
     chosen = _papers(names)
     given = read_settings(settings)
@@ -500,6 +502,9 @@ def report(
         printed is PrintAmount.full,
         proofs,
     )
+    if json:
+        own = [f"{each.name}/{file}" for each in chosen.values() for file in FILES]
+        files.refuse_shared(out, json, own)
     files.prepare_folder(out, ("index.html", "main.tex"))  # two reports may write to it, on different papers
     files.prepare(None, json)
     if not run_command(chosen, request, out, form.value, json, _command_line()):
@@ -634,4 +639,5 @@ def main() -> None:
     gc_pause.collect_less_often()
     limit_memory()
     mend_streams()
+    mend_environment()
     app(prog_name="odesys")

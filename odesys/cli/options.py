@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +25,7 @@ from ..terminal import shown
 _UsageError: Any = typer.BadParameter.__bases__[0]
 _INTERRUPTED = 130
 LARGEST_WIDTH = 10**8
+_PLACES = ("--out", "--json", "--errata", "--certificates", "--proofs", "--data")  # options that name files, folders
 
 
 class Commands(TyperGroup):
@@ -52,6 +56,13 @@ class Commands(TyperGroup):
             typer.echo("odesys: interrupted", err=True)
         sys.exit(code if isinstance(code, int) else 0)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse options that name a place with no name, which would be taken for the current folder."""
+        for option in _PLACES if not ctx.resilient_parsing else ():
+            if f"{option}=" in args or (option, "") in pairwise(args):
+                raise ParameterError(f"{option} has an empty name; give a place, or leave {option} out")
+        return list(super().parse_args(ctx, args))
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what an interrupt left behind is said in the notes on it."""
         try:
@@ -76,6 +87,16 @@ def mend_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def mend_environment() -> None:
+    """Commands draw to files, whatever backend is set; a fixed date that is no date in seconds counts as not set."""
+    os.environ["MPLBACKEND"] = "Agg"
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "0")
+    try:
+        datetime.fromtimestamp(int(fixed) if fixed.isascii() and fixed.isdecimal() else math.inf, UTC)
+    except (ValueError, OverflowError, OSError):  # matplotlib would stop at it
+        del os.environ["SOURCE_DATE_EPOCH"]
 
 
 def interrupt(*_: Any) -> None:

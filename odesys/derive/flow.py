@@ -17,7 +17,7 @@ from ..errors import ModelError
 from ..expr import blocks, gc_pause
 from ..expr.blocks import Block
 from ..expr.field import BlockField, Layout, Segment
-from ..expr.graph import Node, as_node, num, sym
+from ..expr.graph import Node, as_node, num, sym, symbols
 from ..expr.system import TIME, System
 from ..model.dictionary import exact_number
 from ..model.paths import Path
@@ -29,7 +29,18 @@ from .assembly import path_layout, path_leaves, term_block
 from .closure import Closure, close, gradient_terms, restricted
 from .initial import gram_parameters, infinite_width, unit_gram, weight_values
 from .minibatch import Batches, forces_of
-from .motion import STEP_SIZE, Forces, Rule, Turn, check_turn, heavy_ball, plain, velocity_name
+from .motion import (
+    FRICTION,
+    STEP_SIZE,
+    Forces,
+    Rule,
+    Turn,
+    check_turn,
+    check_velocities,
+    heavy_ball,
+    plain,
+    velocity_name,
+)
 
 if TYPE_CHECKING:
     from odesys import ProgramNetwork
@@ -155,7 +166,8 @@ class Flow:
         Parameters
         ----------
         omega : Any, optional
-            The infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero.
+            The infinite-width start: :math:`W^\top W \to \omega^2 I` for every map, everything unpaired at zero, and
+            velocities at rest.
         values : Mapping[str, Any], optional
             Matrices of path scalars by name, e.g. ``{"Y": table}``, put in place of the infinite-width ones.
         weights : Mapping[str, Any], optional
@@ -177,7 +189,7 @@ class Flow:
                 )
             leaves = weight_values(self.naming, self.closure, weights)
         else:
-            leaves = infinite_width(self.naming, self.closure, omega, spread, values or {})
+            leaves = infinite_width(self.naming, self.closure, omega, spread, values or {}, self.rule.velocities)
         return self.layout.pack(leaves).astype(float)
 
     def network(self, width: int | None = None, seed: Any = 0, omega: Any = None, **options: Any) -> ProgramNetwork:
@@ -325,6 +337,8 @@ def derive_flow(
     """
     trained, carried = carried_maps(program, train, carry)
     speeds, pull = speeds_of(program, rates, decay, trained)
+    if friction is not None:
+        check_velocities(program.maps, carried)
 
     def rule_of(maps: Iterable[str]) -> Rule:
         if friction is None:
@@ -337,11 +351,20 @@ def derive_flow(
         closure = restricted(closure, rule)
     if turn is not None:
         check_turn(turn, program.naming, closure.read, rule)
-    return _assembled(program, rule, trained, closure, step, batch)
+    brought = {STEP_SIZE: "the step size"} if step else {}
+    if friction is not None and FRICTION in symbols([_number(friction, "the friction")]):
+        brought[FRICTION] = "the friction"
+    return _assembled(program, rule, trained, closure, step, batch, brought)
 
 
 def _assembled(
-    program: Program, rule: Rule, trained: tuple[str, ...], closure: Closure, step: bool, batch: Any
+    program: Program,
+    rule: Rule,
+    trained: tuple[str, ...],
+    closure: Closure,
+    step: bool,
+    batch: Any,
+    brought: Mapping[str, str],
 ) -> Flow:
     naming = program.naming
     if rule.moving - set(naming.letters):  # velocities have the ends of their maps
@@ -367,7 +390,7 @@ def _assembled(
         rhs[leaf] = blocks.add(*change) if change else blocks.zeros(leaves[leaf].shape)
     layout, tex, structure = path_layout(naming, closure)
     field = BlockField(layout, rhs, observables)
-    _check_parameters(field, naming, BlockField(layout, {}, observables).parameters, step)
+    _check_parameters(field, naming, BlockField(layout, {}, observables).parameters, brought)
     parameters = tuple(sorted(field.parameters))
     system = System(layout.names, field, parameters, "map" if step else "flow", tex, structure)
     return Flow(replace(program, naming=naming), rule, trained, closure, system, batch)
@@ -453,9 +476,10 @@ def _number(value: Any, what: str) -> Node:
     return num(exact_number(value, what, ModelError))
 
 
-def _check_parameters(field: BlockField, naming: Naming, read: frozenset[str], step: bool) -> None:
+def _check_parameters(field: BlockField, naming: Naming, read: frozenset[str], brought: Mapping[str, str]) -> None:
+    """Refuse parameters of the program whose names are taken, among them those `brought` by the rule."""
     own = read.union(*(gram_parameters(pin) for pin in naming.pins.values()))  # without what the rule brings
-    taken = sorted(field.parameters & {*field.layout.names, TIME} | (own & {STEP_SIZE} if step else set()))
+    taken = sorted(field.parameters & {*field.layout.names, TIME} | own & set(brought))
     if taken:
-        what = {TIME: "time", STEP_SIZE: "the step size"}.get(taken[0], "a path scalar")
+        what = {TIME: "time", **brought}.get(taken[0], "a path scalar")
         raise ModelError(f"the parameter {taken[0]} of the program is the name of {what}; rename it")

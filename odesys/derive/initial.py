@@ -7,7 +7,7 @@ numbers times the Gram matrix of its pinned vectors, or zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import reduce
 from typing import Any
 
@@ -58,13 +58,22 @@ def paired_names(letters: tuple[Letter, ...]) -> list[str] | None:
 
 
 def infinite_width(
-    naming: Naming, closure: Closure, omega: Any, spread: Mapping[str, Any], values: Mapping[str, Any]
+    naming: Naming,
+    closure: Closure,
+    omega: Any,
+    spread: Mapping[str, Any],
+    values: Mapping[str, Any],
+    resting: Collection[str] = (),
 ) -> dict[str, np.ndarray]:
-    """All path matrices at infinite width: pairs of maps give the Gram matrix times their spreads, the rest is zero."""
+    """All path matrices at infinite width: pairs of maps give the Gram matrix times their spreads, the rest is zero.
+
+    Maps that are `resting` (velocities) have the spread 0 unless it is given.
+    """
     open_numbers = {name for pin in naming.pins.values() for name in gram_parameters(pin)}
     numbers = {name: positive(name, spread[name]) for name in open_numbers & set(spread)}
     maps = {name: value for name, value in spread.items() if name not in numbers}
-    sizes = {m: nonnegative(m, v) for name, v in maps.items() for m in _maps_called(naming, name)}
+    sizes = dict.fromkeys(resting, 0.0)
+    sizes |= {m: nonnegative(m, v) for name, v in maps.items() for m in _maps_called(naming, name)}
     default = None if omega is None else positive("omega", omega) ** 2
     given = {name: path for name, path in _given_paths(naming, closure, values)}
     out = {}

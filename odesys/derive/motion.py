@@ -37,7 +37,7 @@ from ..model.paths import Path
 from ..program.naming import Naming
 from ..program.spaces import Space, Words
 
-STEP_SIZE = "eta"
+STEP_SIZE, FRICTION = "eta", "gamma"
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,11 @@ class Rule:
         """The maps that move."""
         return frozenset(self.motions)
 
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """The maps that the rule brings, each moved by the force on another map."""
+        return tuple(name for name, motion in self.motions.items() if motion.on)
+
     def motion(self, name: str) -> Motion:
         """The motion of a map."""
         return self.motions.get(name, Motion(ZERO, {name: ONE} if self.step else {}))
@@ -106,6 +111,18 @@ def velocity_name(name: str) -> str:
     """The name of the velocity of a map: dK for W_K, dZ for Z; the head stays."""
     stem, dot, head = name.partition(".")
     return f"d{stem.removeprefix('W_')}{dot}{head}"
+
+
+def check_velocities(maps: Sequence[str], moving: Sequence[str]) -> None:
+    """Refuse a velocity whose name is that of a map of the program, or of another velocity."""
+    owners: dict[str, str] = {}
+    for name in moving:
+        velocity = velocity_name(name)
+        if velocity in maps:
+            raise ModelError(f"the map {velocity} has the name of the velocity of {name}; rename it")
+        if velocity in owners:
+            raise ModelError(f"the velocities of {owners[velocity]} and {name} are both called {velocity}; rename one")
+        owners[velocity] = name
 
 
 def heavy_ball(

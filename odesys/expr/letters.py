@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Container, Iterable
+
+from ..errors import EquationError
 
 GREEK = [
     "alpha",
@@ -46,6 +49,38 @@ def plain_name(name: str) -> str:
     """
     plain = "".join(_LETTERS.get(letter, letter) for letter in name)
     return f"{plain}_" if keyword.iskeyword(plain) else plain
+
+
+def refuse_merged(names: Iterable[str]) -> None:
+    """An error for two names that would be one as plain names.
+
+    >>> refuse_merged(["mu", "lambda", "mu"])
+    >>> refuse_merged(["lambda", "lambda_"])
+    Traceback (most recent call last):
+        ...
+    odesys.errors.EquationError: the names lambda and lambda_ would both be lambda_ here; give one of them another name
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(plain_name(name), name)
+        if other != name:
+            raise EquationError(
+                f"the names {other} and {name} would both be {plain_name(name)} here; give one of them another name"
+            )
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The plain name of a name, with a number where that is taken.
+
+    >>> free_name("t", {"t", "t_2"}), free_name("k", {"t"})
+    ('t_3', 'k')
+    """
+    plain = plain_name(name)
+    number, free = 1, plain
+    while free in taken:
+        number += 1
+        free = f"{plain}_{number}"
+    return free
 
 
 def letter_tex(name: str) -> str | None:

@@ -1,8 +1,9 @@
 """Parts of a report on disk, under a hash of all they depend on: what was computed once is read the next time.
 
 A part is plain data and the files that belong to it. Its key is made of the sources of the engine, of `numerics` and of
-the paper, the libraries these use, and what is given: parameters, widths, formats of pictures. Pages and commands show
-results and change none, so their sources are no part of the key. A broken entry is computed again, and
+the paper, the modules from elsewhere that it imports, the libraries these use, and what is given: parameters, widths,
+formats of pictures. Pages and commands show results and change none, so their sources are no part of the key. What
+loads a further module from elsewhere is not kept, a broken entry is computed again, and
 ``ODESYS_MEASUREMENTS=anew`` computes everything again and keeps nothing.
 """
 
@@ -14,7 +15,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from ..errors import OdesysError
 from ..files import json_text, staged
 from ..jit.code_store import own_bytes, write_own
 from . import registry
-from .kept_runs import STARTED, TROUBLE, keep_own, own_folder, read_own, source_files, source_hash
+from .kept_runs import TROUBLE, is_as_loaded, keep_own, own_folder, program_hash, read_own
 from .plain_verdicts import from_plain, to_plain
+from .sources import from_elsewhere
 from .workers import Answer
 
 MOST_ENTRIES = 400  # where there are more, the oldest quarter goes
@@ -36,6 +38,7 @@ class KeptParts:
 
     folder: Path | None = None
     sources: str = ""
+    roots: tuple[Path, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, paper: str) -> KeptParts:
@@ -46,8 +49,8 @@ class KeptParts:
             if folder is not None and own is not None:
                 engine = Path(__file__).parents[1]
                 roots = engine, engine.with_name("numerics"), own
-                if max(file.stat().st_mtime for file in source_files(roots)) < STARTED:
-                    return cls(folder, source_hash(roots))
+                if is_as_loaded(roots):
+                    return cls(folder, program_hash(roots), roots)
         return cls()
 
     def part(
@@ -58,9 +61,10 @@ class KeptParts:
         if place is not None:
             with suppress(OSError, OdesysError, *TROUBLE):
                 return _read(place, target)
+        others = from_elsewhere(self.roots) if place is not None else {}
         with staged(target) as stage:
             value = json.loads(json_text({"value": work(stage.folder)}))["value"]
-            if place is not None:
+            if place is not None and from_elsewhere(self.roots) == others:
                 with suppress(OSError, OdesysError, *TROUBLE):
                     _write(place, value, stage.folder)
         return value, stage.files

@@ -1,10 +1,11 @@
 """Measured values on disk, under a hash of all they depend on: what was measured once is read the next time.
 
 The key is made of the sources of the engine (but for its pages and commands, which only show results), of `numerics`
-and of the paper, the libraries these use, the observable with all it has captured, the laboratory's mutation and draw,
-the points and the seeds. An observable that captures something other than plain data, changes it, or is from elsewhere
-is measured each time. The parts of the laboratory that were read are kept with the values. Files are JSON, in
-``measurements`` in the folder of compiled code; a broken or foreign one is measured again.
+and of the paper, the modules from elsewhere that the paper imports, the libraries these use, the observable with all it
+has captured, the laboratory's mutation and draw, the points and the seeds. An observable that captures something other
+than plain data, changes it, is from elsewhere, or loads a module from elsewhere while it runs is measured each time.
+The parts of the laboratory that were read are kept with the values. Files are JSON, in ``measurements`` in the folder
+of compiled code; a broken or foreign one is measured again.
 ``ODESYS_MEASUREMENTS=anew`` measures everything again and keeps nothing.
 """
 
@@ -33,6 +34,7 @@ from ..files import json_text
 from ..jit.code_store import cache_folder, own_bytes, write_own
 from .laboratory import BaseLaboratory, Part
 from .libraries import libraries
+from .sources import digest, from_elsewhere
 
 SHOWING = ("report", "cli")  # rooms of the engine that change no result
 MOST_FILES, STARTED = 4096, time.time()  # where there are more files, the oldest quarter goes
@@ -59,11 +61,12 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
         name = _name((observable, given), labs, files)
         (lab,) = labs.values()  # ValueError where there is none, or several
         roots = _roots(lab)
-    except (ValueError, KeyError, AttributeError, RecursionError):  # no name, or a paper that is in no module
+        others, program = from_elsewhere(roots), program_hash(roots)
+    except (OSError, ValueError, KeyError, AttributeError, RecursionError):  # no name, or a paper that is in no module
         roots = ()
     if not roots or not all(any(Path(file).is_relative_to(root) for root in roots) for file in files):
         return np.asarray(compute(), dtype=float)
-    key = _hash(source_hash(roots), name)
+    key = _hash(program, name)
     path = folder / f"{key}.json"
     found = _read(path, key, lab)
     if found is not None:
@@ -74,10 +77,7 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
     finally:
         lab.reads |= before
     with suppress(*TROUBLE):
-        same = (
-            _name((observable, given), {}, set()) == name
-            and max(f.stat().st_mtime for f in source_files(roots)) < STARTED
-        )
+        same = _name((observable, given), {}, set()) == name and is_as_loaded(roots) and from_elsewhere(roots) == others
         if same and np.isfinite(table).all():
             _write(path, key, lab, table, reads)
     return table
@@ -86,7 +86,9 @@ def kept(observable: Callable[..., Any], given: Any, compute: Callable[[], Any])
 def kept_file(what: str, paper: Path, name: str) -> Path | None:
     """Where something about a paper is kept until a source changes; `paper` is the folder of its sources."""
     folder, engine = own_folder(what), Path(__file__).parents[1]
-    return folder and folder / f"{_hash(source_hash((engine, engine.with_name('numerics'), paper)), name)}.json"
+    with suppress(*TROUBLE):
+        return folder and folder / f"{_hash(program_hash((engine, engine.with_name('numerics'), paper)), name)}.json"
+    return None
 
 
 def own_folder(what: str) -> Path | None:
@@ -165,6 +167,21 @@ def source_hash(roots: tuple[Path, ...]) -> str:
     own = [file for file in files if not file.is_relative_to(engine)]  # the engine's own are what it requires
     used = libraries(file for file in own if not file.is_relative_to(engine.with_name("numerics")))
     return _hash(sys.version, platform.machine(), *used, *contents)
+
+
+def program_hash(roots: tuple[Path, ...]) -> str:
+    """A hash of all files of the roots, and of the modules from elsewhere these import or that were loaded until now.
+
+    Libraries that only a module from elsewhere uses count as well.
+    """
+    others = from_elsewhere(roots)
+    return _hash(source_hash(roots), digest(others), *libraries(others.values())) if others else source_hash(roots)
+
+
+def is_as_loaded(roots: tuple[Path, ...]) -> bool:
+    """False if a file that `program_hash` is made of is newer than this process."""
+    files = (*source_files(roots), *from_elsewhere(roots).values())
+    return max(file.stat().st_mtime for file in files) < STARTED
 
 
 def _name(value: Any, labs: dict[int, BaseLaboratory], files: set[str]) -> str:

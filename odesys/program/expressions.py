@@ -444,7 +444,7 @@ def times(factor: Expr, matrix: Expr) -> Expr:
                     f"{factor} * {matrix} does not fit: {say_side(factor.rows)} by {say_side(factor.columns)}, and "
                     f"{say_side(matrix.rows)} by {say_side(matrix.columns)}"
                 )
-            sides.append(b if a.size == 1 else a)  # type: ignore[union-attr]
+            sides.append(_wider(a, b))
         return Expr("times", (factor, matrix), sides[0], sides[1])
     row_ok = _is_scalar(factor)
     column_ok = isinstance(matrix.rows, Space) and factor.rows.size == 1 and same_side(factor.columns, matrix.columns)  # type: ignore[union-attr]
@@ -453,7 +453,18 @@ def times(factor: Expr, matrix: Expr) -> Expr:
         raise ModelError(
             f"{factor} * {matrix} does not fit: vectors are multiplied by one number, or by one per vector"
         )
-    return Expr("times", (factor, matrix), matrix.rows, matrix.columns)
+    rows, columns = (
+        b if isinstance(b, Space) else _wider(a, b)
+        for a, b in ((factor.rows, matrix.rows), (factor.columns, matrix.columns))
+    )
+    return Expr("times", (factor, matrix), rows, columns)
+
+
+def _wider(a: Side, b: Side) -> Side:
+    """The side of a product: the longer one; of two single ones that of a token, which may have a count."""
+    if a.size == b.size == 1:  # type: ignore[union-attr]
+        return a if isinstance(a, Tokens) else b
+    return b if a.size == 1 else a  # type: ignore[union-attr]
 
 
 def elementwise(function: Node, argument: Any, name: str) -> Expr:

@@ -157,12 +157,23 @@ class Reader:
         if self.group.counts is not None:
             raise ModelError("a token that stands for several has no position of its own; list every token by itself")
 
-    def _paired(self, left: Side, right: Side) -> None:
-        """A table with an entry for each token says what stands at which position."""
-        if any(
-            isinstance(a, Tokens) and isinstance(b, Units) and b.size > 1 for a, b in ((left, right), (right, left))
-        ):
-            self._refuse_counts()
+    def _stands_for_several(self, side: Side) -> bool:
+        """Whether a count other than 1 belongs to some of these axes, if they are tokens."""
+        if not isinstance(side, Tokens) or self.group.counts is None:
+            return False
+        return any(count is not graph.ONE for count in self.group.counts[:, list(side.positions)].flat)
+
+    def _paired(self, left: Side, right: Side, contracted: bool = False) -> None:
+        """A table with an entry for each token says what stands at which position.
+
+        A single token is as many columns as its count, so it corresponds to itself only; one number is repeated.
+        """
+        for a, b in ((left, right), (right, left)):
+            if isinstance(a, Tokens) and isinstance(b, Units) and b.size > 1:
+                self._refuse_counts()
+            repeated = isinstance(b, Units) and b.size == 1 and not contracted
+            if a != b and not repeated and isinstance(a, Tokens) and a.size == 1 and self._stands_for_several(a):
+                self._refuse_counts()
 
     def _words(self, expr: Expr) -> Value:
         assert isinstance(expr.rows, Words)
@@ -228,6 +239,11 @@ class Reader:
         return value.T if isinstance(value, Operator) else value
 
     def _columns(self, expr: Expr) -> Value:
+        if not isinstance(expr.data[1], slice) and self._stands_for_several(expr.columns):
+            raise ModelError(
+                f"{expr} is a token by its place, but a token that stands for several (its count is not 1) has no "
+                f"position of its own; list every token by itself, or take the word: words['a']"
+            )
         value, places = self.read(expr.args[0]), expr.data[0]
         if isinstance(value, Block):
             return batch.columns(value, places)
@@ -273,7 +289,7 @@ class Reader:
 
     def _matmul(self, expr: Expr) -> Value:
         left, right = expr.args
-        self._paired(left.columns, right.rows)
+        self._paired(left.columns, right.rows, contracted=True)
         if isinstance(left.columns, Space):
             return self._contract_free(left, right)
         self._summed_alone(expr, left.columns, left.rows, right.columns)
@@ -360,6 +376,8 @@ class Reader:
         return blocks.relu(inner) if function is _RELU else blocks.apply(function, inner)
 
     def _softmax(self, expr: Expr) -> Value:
+        if expr.data is not None and any(map(self._stands_for_several, (expr.rows, expr.columns))):
+            self._refuse_counts()  # a mask looks at positions
         self._summed_alone(expr, expr.rows, expr.columns)
         return batch.softmax(self.block(expr.args[0]), self.counts(expr.rows), expr.data)
 

@@ -6,6 +6,7 @@ size: the equations would need a conversion.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 from ..errors import EquationError
@@ -13,7 +14,7 @@ from ..expr import graph
 from ..expr.constants import read_number
 from ..expr.field import ScalarField
 from ..expr.graph import Node
-from ..expr.letters import plain_name
+from ..expr.letters import free_name, plain_name
 from ..expr.system import TIME, System
 from .mathml import Element, MathReader, parse_xml, tag
 from .reading import Reading
@@ -49,10 +50,13 @@ class _Model:
         self.above: dict[Place, Place] = {}
         self.math: list[tuple[str, Element]] = []
         self.units = Units(root)
+        self.notes: list[str] = []
         for component in (c for c in root if tag(c) == "component"):
             name = component.get("name", "")
             for child in component:
                 if tag(child) == "variable":
+                    if (name, child.get("name", "")) in self.variables:
+                        raise EquationError(f"the variable {name}.{child.get('name', '')} is there twice")
                     self.variables[name, child.get("name", "")] = child
                 elif tag(child) == "math":
                     self.math += [(name, equation) for equation in child]
@@ -84,16 +88,40 @@ class _Model:
         return place
 
     def _names(self) -> dict[Place, str]:
-        """A name for variables that are joined: the variable's own where that is clear, else with its component."""
+        """A name for variables that are joined: the variable's own where that is clear, else with its component.
+
+        No two are the same, and none is that of time but time.
+        """
         classes: dict[Place, list[Place]] = {}
         for place in self.variables:
             classes.setdefault(self.root(place), []).append(place)
         own = {root: self._owner(places) for root, places in classes.items()}
-        taken = [plain_name(place[1]) for place in own.values()]
-        return {
-            root: plain_name(v) if taken.count(plain_name(v)) == 1 else plain_name(f"{c}_{v}")
-            for root, (c, v) in own.items()
+        plain = Counter(plain_name(v) for _, v in own.values())
+        times = self._times()
+        names = {
+            root: plain_name(v)
+            for root, (_, v) in own.items()
+            if plain[plain_name(v)] == 1 and (plain_name(v) != TIME or root in times)
         }
+        taken = {TIME, *names.values()}
+        for root, (component, v) in own.items():
+            if root not in names:
+                wanted = f"{component}_{v}"
+                names[root] = free_name(wanted, taken)
+                taken.add(names[root])
+                if names[root] != plain_name(wanted):
+                    self.notes.append(f"{component}.{v} is called {names[root]}, as {plain_name(wanted)} is taken")
+        return names
+
+    def _times(self) -> set[Place]:
+        """The variables that derivatives are taken by."""
+        places = (
+            (component, (bound[0].text or "").strip())
+            for component, equation in self.math
+            for bound in equation.iter()
+            if tag(bound) == "bvar" and len(bound)
+        )
+        return {self.root(place) for place in places}
 
     def _owner(self, places: list[Place]) -> Place:
         first = [p for p in places if self.variables[p].get("initial_value") is not None]
@@ -129,6 +157,8 @@ class _Model:
                 "the file has no derivative" if not times else f"the file has several times: {sorted(times)}"
             )
         (time,) = times
+        if time in rates or time in assigned:
+            raise EquationError(f"{time} is time and has an equation of its own")
         numbers = self._numbers()
         meaning = self._ordered(assigned, {graph.sym(time): graph.sym(TIME)})
         nodes = graph.substitute(list(rates.values()), meaning)
@@ -140,7 +170,7 @@ class _Model:
         parameters = tuple(name for name in numbers if name in used)
         start = {name: numbers[name] for name in rates if name in numbers}
         system = System(tuple(rates), ScalarField(tuple(nodes), seen), parameters)
-        return Reading(system, {name: numbers[name] for name in parameters}, start)
+        return Reading(system, {name: numbers[name] for name in parameters}, start, tuple(self.notes))
 
     def _equation(self, component: str, equation: Element) -> tuple[str, Node, str]:
         reader = MathReader(lambda name: graph.sym(self.name(component, name)))
@@ -175,11 +205,15 @@ class _Model:
     def _numbers(self) -> dict[str, Fraction]:
         found: dict[str, Fraction] = {}
         copies: dict[str, str] = {}
+        given: dict[str, str] = {}
         for place, element in self.variables.items():
             text = element.get("initial_value")
             if text is None:
                 continue
             name = self.names[self.root(place)]
+            if name in given and given[name] != text:
+                raise EquationError(f"{name} has two initial values, {given[name]} and {text}")
+            given[name] = text
             try:
                 found[name] = read_number(text)
             except ValueError:

@@ -27,7 +27,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|<=|>=|==|!=|[-+*/^(),<>&|=]))"
 )
 #: signs as printed formulas have them, where they are pasted from a page
-_PRINTED = str.maketrans({"\u2212": "-", "\u00b7": "*", "\u22c5": "*", "\u00d7": "*", "\u00b2": "^2", "\u00b3": "^3"})
+_PRINTED = str.maketrans({"\u2212": "-", "\u00b7": "*", "\u22c5": "*", "\u00d7": "*"})
+_RAISED = re.compile("[\u00b2\u00b3]+")
 _OTHER_NAMES = {
     "ln": "log",
     "heav": "step",
@@ -121,7 +122,7 @@ class Grammar:
 
 class _Reader:
     def __init__(self, grammar: Grammar, text: str) -> None:
-        text = text.translate(_PRINTED)
+        text = _RAISED.sub(lambda m: "^" + m[0].translate({0xB2: "2", 0xB3: "3"}), text.translate(_PRINTED))
         self.grammar, self.text, self.place = grammar, text, 0
         self.tokens: list[tuple[str, str]] = []
         position = 0
@@ -189,13 +190,27 @@ class _Reader:
         base = self.atom()
         if self.peek() in ("^", "**"):
             self.take()
+            here = self.place
             exponent = self.signed()
+            if self.grammar.fold and self._raised_again(here):  # from the left in XPP, from the right on paper
+                raise EquationError(
+                    f'in "{shown(self.text)}" a power is raised again; write brackets for one of the two'
+                )
             self.refuse_exponential(base, exponent)
             try:
                 return graph.symbolic_power(base, exponent)
             except ZeroDivisionError:
                 raise EquationError(f'"{self.text}" divides by zero') from None
         return base
+
+    def _raised_again(self, here: int) -> bool:
+        """Whether what was read from a place on has a sign of a power outside of all brackets."""
+        depth = 0
+        for _, token in self.tokens[here : self.place]:
+            depth += {"(": 1, ")": -1}.get(token, 0)
+            if token in ("^", "**") and depth == 0:
+                return True
+        return False
 
     def atom(self) -> Node:
         kind, token = self.take()
@@ -221,7 +236,7 @@ class _Reader:
         name = plain_name(token)
         if name in self.grammar.values:
             return self.grammar.values[name]
-        if name == "pi" and name not in self.grammar.states:
+        if name == "pi" and name not in self.known():
             return 4 * graph.call("arctan", graph.ONE)
         if name.lower() in _NO_NUMBERS and name not in self.known():
             raise EquationError(

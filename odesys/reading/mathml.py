@@ -243,7 +243,12 @@ def _value(kind: str, values: Sequence[Node], extra: Mapping[str, Node]) -> Node
 
 def _number(element: Element) -> Fraction:
     parts = [(element.text or "").strip(), *((child.tail or "").strip() for child in element)]
-    kind = element.get("type", "real")
+    kind, base = element.get("type", "real"), element.get("base", "10")
+    wanted = {"rational": 2, "e-notation": 2}.get(kind, 1)
+    if kind not in ("real", "integer", "double", "rational", "e-notation") or base != "10" or len(parts) > wanted:
+        raise EquationError(
+            f"<cn> of type {shown(repr(kind))} in base {shown(base)} with {len(parts)} parts is not read"
+        )
     try:
         if kind == "rational":
             return read_number(parts[0]) / read_number(parts[1])

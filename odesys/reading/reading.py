@@ -10,7 +10,11 @@ from pathlib import Path
 
 from .. import files
 from ..errors import EquationError
+from ..expr.letters import plain_name, refuse_merged
 from ..expr.system import System
+
+#: what a file of equations may hold; the last four are words for people
+PARTS = ("equations", "parameters", "start", "observables", "kind", "source", "title", "name", "description")
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ def system_from_text(text: str) -> Reading:
         raise EquationError('"observables" must give a text for each name')
     system = system_from_strings(equations, list(given) or None, data.get("kind", "flow"), seen)
 
+    moving = set(system.names)
+
     def numbers(table: object) -> dict[str, Fraction]:
         found = {}
         for name, value in table.items() if isinstance(table, dict) else ():
@@ -104,9 +110,13 @@ def system_from_text(text: str) -> Reading:
             if node.op != "num":
                 raise EquationError(f"{name} = {value} is not a number")
             found[str(name)] = Fraction(node.args[0])
-        return found
+        refuse_merged(found)
+        return {plain_name(name): value for name, value in found.items()}
 
-    return Reading(system, numbers(given), numbers(data.get("start", {})))
+    start = numbers(data.get("start", {}))
+    notes = [f"the start of {name} is not used: it has no equation" for name in start if name not in moving]
+    notes += [f"left out, it is no part of a system: {name}" for name in data if name not in PARTS]
+    return Reading(system, numbers(given), start, tuple(notes))
 
 
 def _texts(equations: object) -> list[object]:

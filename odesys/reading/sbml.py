@@ -14,10 +14,13 @@ from ..errors import EquationError
 from ..expr import graph
 from ..expr.field import ScalarField
 from ..expr.graph import Node
-from ..expr.letters import plain_name
+from ..expr.letters import free_name, plain_name
 from ..expr.system import TIME, System
 from .mathml import Element, MathReader, parse_xml, part, refuse_deep, tag
 from .reading import Reading
+
+#: packages of SBML that change what a model means, and are read all the same
+HARMLESS = ("l3v2extendedmath",)
 
 
 def missing(package: str, what: str) -> EquationError:
@@ -49,10 +52,18 @@ def system_from_sbml(text: str) -> Reading:
     bad = [e for e in errors if e.getSeverity() >= libsbml.LIBSBML_SEV_ERROR]
     if bad:
         raise EquationError(f"this is not SBML: {bad[0].getMessage().strip()} (line {bad[0].getLine()})")
+    packages = [document.getPlugin(k).getPackageName() for k in range(document.getNumPlugins())]
+    packages += [document.getUnknownPackagePrefix(k) for k in range(document.getNumUnknownPackages())]
+    for package in packages if document.getLevel() > 2 else ():
+        if package not in HARMLESS and document.getPackageRequired(package):
+            raise EquationError(f"the SBML file needs the package {package} of SBML, which is not read")
     model = document.getModel()
     if model is None:
         raise EquationError("the SBML file has no model")
-    return _Model(libsbml, model).reading()
+    try:
+        return _Model(libsbml, model).reading()
+    except RecursionError:
+        raise EquationError("the rules of this SBML file use each other more deeply than they can be read") from None
 
 
 class _Model:
@@ -64,7 +75,17 @@ class _Model:
         self._refuse()
         self.species = {s.getId(): s for s in model.getListOfSpecies()}
         self.size = {c.getId(): c for c in model.getListOfCompartments()}
-        self.units = {n for n, c in self.size.items() if c.getConstant() and c.isSetSize() and c.getSize() == 1}
+        for name, s in self.species.items():
+            if s.getCompartment() not in self.size:
+                raise EquationError(f"the species {name} is in {s.getCompartment()}, which is no compartment")
+        self.begun: dict[str, Any] = {}
+        for given in model.getListOfInitialAssignments():
+            self._once(self.begun, given.getSymbol(), given, "initial assignments")
+        self.units = {
+            n
+            for n, c in self.size.items()
+            if c.getConstant() and c.isSetSize() and c.getSize() == 1 and n not in self.begun
+        }
         if self.units:
             self.notes.append(f"compartments of size 1 are not in the equations: {', '.join(sorted(self.units))}")
         self.rates: dict[str, Any] = {}
@@ -72,11 +93,55 @@ class _Model:
         for rule in model.getListOfRules():
             if rule.isAlgebraic():
                 raise EquationError("the SBML file has an algebraic rule, which is no equation of motion")
-            (self.rates if rule.isRate() else self.assigned)[rule.getVariable()] = rule
+            self._once(self.rates if rule.isRate() else self.assigned, rule.getVariable(), rule, "rules")
+        for name in self.rates:
+            if name in self.assigned:
+                raise EquationError(f"{name} has two rules in the SBML file")
         self.functions = {f.getId(): self._lambda(f) for f in model.getListOfFunctionDefinitions()}
         self._meaning: dict[str, Node] = {}
         self._open: set[str] = set()
         self._expanded = [0]
+        self._names()
+
+    def _once(self, table: dict[str, Any], name: str, value: Any, what: str) -> None:
+        if name in table:
+            raise EquationError(f"{name} has two {what} in the SBML file")
+        table[name] = value
+
+    def _names(self) -> None:
+        """A name for each that has a value, and for parameters of one reaction: no two are the same, none is time."""
+        model, known = self.model, set[str]()
+        lists = (model.getListOfSpecies(), model.getListOfCompartments(), model.getListOfParameters())
+        for each in (*(e for entries in lists for e in entries), *model.getListOfReactions()):
+            if each.getId() in known:
+                raise EquationError(f"{each.getId()} is there twice in the SBML file")
+            known.add(each.getId())
+        ids = [each.getId() for entries in lists for each in entries]
+        self.names: dict[str, str] = {}
+        self.locals: dict[tuple[str, str], str] = {}
+        taken = {TIME}
+        for name in sorted(ids, key=lambda n: plain_name(n) != n):  # those first that can stay as they are
+            self.names[name] = free_name(name, taken)
+            taken.add(self.names[name])
+        changed = [f"{n} is {free}" for n, free in self.names.items() if free != plain_name(n)]
+        for reaction in model.getListOfReactions():
+            law = reaction.getKineticLaw()
+            for p in self._locals(law) if law is not None else ():
+                place, wanted = (reaction.getId(), p.getId()), f"{reaction.getId()}_{p.getId()}"
+                if place in self.locals:
+                    raise EquationError(f"{p.getId()} is there twice in the reaction {reaction.getId()}")
+                self.locals[place] = free_name(wanted, taken)
+                taken.add(self.locals[place])
+                if self.locals[place] != plain_name(wanted):
+                    changed.append(f"{p.getId()} of {reaction.getId()} is {self.locals[place]}")
+        if changed:
+            self.notes.append(f"called otherwise, as the name is taken ({TIME} is time): {', '.join(changed)}")
+
+    def name(self, name: str) -> str:
+        """What a name of the file is called here."""
+        if name not in self.names:
+            raise EquationError(f"{name} has neither an equation nor a place in the SBML file")
+        return self.names[name]
 
     def _refuse(self) -> None:
         model = self.model
@@ -127,15 +192,20 @@ class _Model:
             return graph.ONE
         if any(r.getId() == name for r in self.model.getListOfReactions()):
             return self.rate(self.model.getReaction(name))
-        return graph.sym(plain_name(name))
+        return graph.sym(self.name(name))
 
     def rate(self, reaction: Any) -> Node:
         """The kinetic law of a reaction, in amount per time."""
-        law = reaction.getKineticLaw()
+        law, name = reaction.getKineticLaw(), reaction.getId()
         if law is None:
-            raise EquationError(f"the reaction {reaction.getId()} has no kinetic law")
+            raise EquationError(f"the reaction {name} has no kinetic law")
+        if name in self._open:
+            raise EquationError(f"the kinetic law of {name} needs itself")
         local = {p.getId(): graph.sym(self.local_name(reaction, p)) for p in self._locals(law)}
-        return self.node(law, f"the kinetic law of {reaction.getId()}", local)
+        self._open.add(name)
+        node = self.node(law, f"the kinetic law of {name}", local)
+        self._open.discard(name)
+        return node
 
     def _locals(self, law: Any) -> list[Any]:
         return list(law.getListOfLocalParameters()) + [
@@ -144,7 +214,7 @@ class _Model:
 
     def local_name(self, reaction: Any, parameter: Any) -> str:
         """The name of a parameter that only one reaction knows."""
-        return plain_name(f"{reaction.getId()}_{parameter.getId()}")
+        return self.locals[reaction.getId(), parameter.getId()]
 
     def changes(self) -> dict[str, Node]:
         """Rates of species by reactions: of amounts, or of concentrations."""
@@ -160,9 +230,12 @@ class _Model:
                 name = reference.getSpecies()
                 if reference.getId() and (reference.getId() in self.rates or reference.getId() in self.assigned):
                     raise EquationError(f"the stoichiometry of {name} changes by a rule, which is not read")
+                if reference.getId() and reference.getId() in self.begun:
+                    raise EquationError(f"the stoichiometry of {name} has an initial assignment, which is not read")
                 count = _number(reference.getStoichiometry(), f"the stoichiometry of {name}")
                 if count is None:
                     raise EquationError(f"the stoichiometry of {name} has no value in the SBML file")
+                count /= reference.getDenominator()  # of SBML level 1
                 if name not in self.species:
                     raise EquationError(f"{reaction.getId()} changes {name or 'something'}, which is no species")
                 species = self.species[name]
@@ -181,12 +254,12 @@ class _Model:
         for name, change in self.changes().items():
             if name in self.rates or name in self.assigned:
                 raise EquationError(f"{name} is moved by reactions and by a rule")
-            equations[plain_name(name)] = change
+            equations[self.name(name)] = change
         for name, rule in self.rates.items():
-            equations[plain_name(name)] = self.node(rule, f"the rule of {name}")
+            equations[self.name(name)] = self.node(rule, f"the rule of {name}")
         if not equations:
             raise EquationError("nothing moves in this SBML file: it has no reaction and no rate rule")
-        seen = {plain_name(name): self.value(name) for name in self.assigned}
+        seen = {self.name(name): self.value(name) for name in self.assigned}
         numbers = self._numbers()
         used = graph.symbols([*equations.values(), *seen.values()]) - set(equations) - {TIME}
         parameters = tuple(name for name in numbers if name in used)
@@ -205,38 +278,46 @@ class _Model:
     def _numbers(self) -> dict[str, Fraction | None]:
         """Values at the start of all that has a name, in the order of the file."""
         found: dict[str, Fraction | None] = {}
+        waiting: dict[str, Node] = {}
         sizes = {n: _number(c.getSize(), f"the size of {n}") if c.isSetSize() else None for n, c in self.size.items()}
         for name, s in self.species.items():
-            if s.getCompartment() not in sizes:
-                raise EquationError(f"the species {name} is in {s.getCompartment()}, which is no compartment")
             size = sizes[s.getCompartment()]
             size = Fraction(1) if size is None else size
+            place = graph.sym(self.name(s.getCompartment())) if s.getCompartment() in self.begun else None
             amounts = s.getHasOnlySubstanceUnits()
             if s.isSetInitialConcentration():
                 value = _number(s.getInitialConcentration(), f"the start of {name}")
+                if place is not None and amounts and value is not None:
+                    waiting[self.name(name)] = graph.num(value) * place
                 value = value * size if amounts and value is not None else value
             elif s.isSetInitialAmount():
                 value = _number(s.getInitialAmount(), f"the start of {name}")
+                if place is not None and not amounts and value is not None:
+                    waiting[self.name(name)] = graph.num(value) / place
+                    size = Fraction(1)
                 if not size and not amounts:
                     raise EquationError(f"{name} has no concentration in {s.getCompartment()}, whose size is 0")
                 value = value if amounts or value is None else value / size
             else:
                 value = None
-            found[plain_name(name)] = value
-        found |= {plain_name(name): Fraction(1) if size is None else size for name, size in sizes.items()}
+            found[self.name(name)] = value
+        found |= {self.name(name): Fraction(1) if size is None else size for name, size in sizes.items()}
+        unset = [name for name, size in sizes.items() if size is None and name not in self.begun]
+        if unset:
+            self.notes.append(f"no size in the file, taken as 1: {', '.join(unset[:12])}")
         for p in self.model.getListOfParameters():
-            found[plain_name(p.getId())] = _value_of(p)
+            found[self.name(p.getId())] = _value_of(p)
         for reaction in self.model.getListOfReactions():
             for p in self._locals(reaction.getKineticLaw()):  # one without a law was refused by `rate`
                 found[self.local_name(reaction, p)] = _value_of(p)
-        self._initial_assignments(found)
+        self._initial_assignments(found, waiting)
         return found
 
-    def _initial_assignments(self, found: dict[str, Fraction | None]) -> None:
-        waiting = {
-            plain_name(a.getSymbol()): self.node(a, f"the initial assignment of {a.getSymbol()}")
-            for a in self.model.getListOfInitialAssignments()
-        }
+    def _initial_assignments(self, found: dict[str, Fraction | None], starts: Mapping[str, Node]) -> None:
+        """Numbers of what is assigned, and of starts that need an assigned size of a compartment."""
+        waiting = dict(starts)
+        for name, given in self.begun.items():
+            waiting[self.name(name)] = self.node(given, f"the initial assignment of {name}")
         while waiting:
             known = {graph.sym(n): graph.num(v) for n, v in found.items() if v is not None and n not in waiting}
             known[graph.sym(TIME)] = graph.ZERO
@@ -246,6 +327,9 @@ class _Model:
                 raise EquationError("an initial assignment of the SBML file divides by zero") from None
             done = {n: v for n, v in ready.items() if not graph.symbols([v])}
             if not done:
+                for name in self.size:
+                    if self.name(name) in waiting:
+                        raise EquationError(f"the size of {name} has an initial assignment that is no number")
                 self.notes.append(f"no number for the initial assignment of {', '.join(sorted(waiting))}")
                 found |= dict.fromkeys(waiting)
                 return

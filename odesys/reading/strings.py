@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import EquationError
 from ..expr import graph
 from ..expr.field import ScalarField
-from ..expr.letters import letter_tex, plain_name
+from ..expr.letters import letter_tex, plain_name, refuse_merged
 from ..expr.system import TIME, System
 from ..shortening import shortened
 from .grammar import Grammar
@@ -38,7 +38,12 @@ def system_from_strings(
     if not pairs:
         raise EquationError("no equation was given; write x' = ..., dx/dt = ... or a mapping")
     names = [plain_name(name) for name, _ in pairs]
-    given = None if parameters is None else tuple(plain_name(str(p)) for p in parameters)
+    words = [word for _, text in pairs for word in re.findall(r"[^\W\d]\w*", text)]
+    words += [word for text in (observables or {}).values() for word in re.findall(r"[^\W\d]\w*", text)]
+    refuse_merged([*(name for name, _ in pairs), *words])
+    listed = None if parameters is None else [str(p) for p in parameters]
+    refuse_merged(listed or ())
+    given = None if listed is None else tuple(plain_name(p) for p in listed)
     grammar = Grammar(states=names, parameters=given or ())
     nodes = tuple(grammar.read(text) for _, text in pairs)
     seen = {name: grammar.read(text) for name, text in (observables or {}).items()}
@@ -50,11 +55,7 @@ def system_from_strings(
             f"the equations use {unknown[0]}, which is neither a state nor one of the parameters {', '.join(given)}",
             unknown=tuple(unknown),
         )
-    letters = {
-        *(name for name, _ in pairs),
-        *given,
-        *(word for _, text in pairs for word in re.findall(r"[^\W\d]\w*", text)),
-    }
+    letters = {*(name for name, _ in pairs), *given, *words}
     tex = {
         plain_name(w): told for w in sorted(letters) if (told := letter_tex(w)) and plain_name(w) in {*names, *given}
     }

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import Any
 
 from ..errors import EquationError
 from ..expr import graph
 from ..expr.field import ScalarField
-from ..expr.letters import plain_name
+from ..expr.letters import plain_name, refuse_merged
 from ..expr.system import TIME, System
 from .grammar import Definition, Grammar
 from .reading import Reading
@@ -22,7 +23,9 @@ _EQUATION = re.compile(r"(?:d(?P<leibniz>\w+)/dt|(?P<prime>\w+)\s*'|(?P<map>\w+)
 _START = re.compile(r"(?P<name>\w+)\(0\)\s*=\s*(?P<right>.+)")
 _FUNCTION = re.compile(r"(?P<name>[a-z]\w*)\((?P<arguments>[a-z]\w*(?:\s*,\s*[a-z]\w*)*)\)\s*=\s*(?P<right>.+)")
 _FIXED = re.compile(r"!?(?P<name>[a-z]\w*)\s*=\s*(?P<right>.+)")
-_PARTS = re.compile(r"([a-z_]\w*)\s*=\s*([^\s,]+)")
+_NAMED = re.compile(r"(?<!\w)(?P<name>[a-z_]\w*)\s*=(?!=)")
+#: names that the language has a meaning for
+KEPT = {TIME: "time", "pi": "a number"}
 REFUSED = {
     "wiener": "noise",
     "markov": "a random process",
@@ -73,14 +76,23 @@ def system_from_ode(text: str) -> Reading:
     notes: list[str] = []
     kinds: set[str] = set()
     options: dict[str, str] = {}
+    written: list[str] = []
     for raw in re.sub(r"\\\n", "", text).splitlines():
         line = raw.strip().lower()
+        if line.startswith("#include"):
+            raise EquationError(f"{raw.strip()!r} takes in another file, which is not read; write its lines here")
+        if line.startswith("%["):
+            raise EquationError(f"arrays of equations are not read: {raw.strip()!r}; write each one out")
         if not line or line[0] in '#"%':
             continue
-        word, _, rest = line.partition(" ")
-        if word in ("done", "d"):
+        word, rest = (*line.split(None, 1), "")[:2]
+        if rest.startswith("=") or line[0] == "@":
+            word = ""  # a name that is given a meaning
+        if word == "done" or line == "d":
             break
-        if line[0] == "@" and (found := _PARTS.findall(line)):
+        if line[0] != "@" and word not in ("set", "only", "options"):
+            written += re.findall(r"[^\W\d]\w*", line)
+        if line[0] == "@" and (found := _given(line[1:])):
             options |= found
         elif line[0] == "@" or word in ("set", "only", "options"):
             notes.append(f"left out, it is about the program and not the system: {line}")
@@ -98,13 +110,14 @@ def system_from_ode(text: str) -> Reading:
             raise EquationError(f"arrays of equations are not read: {raw.strip()!r}; write each one out")
         elif word in ("par", "param", "parameter", "params", "p", "number", "num", "init", "i"):
             target = start if word in ("init", "i") else values
-            found = _PARTS.findall(rest)
+            found = _given(rest)
             if not found:
                 raise EquationError(f"{raw.strip()!r} gives no name a number")
-            target |= {plain_name(name): _number(number, raw) for name, number in found}
+            for name, number in found:
+                _once(target, name, _number(number, raw), raw)
         elif word in ("aux", "a"):
             name, _, right = rest.partition("=")
-            shown[name.strip()] = right
+            _once(shown, name.strip(), right, raw)
         elif match := _EQUATION.fullmatch(line):
             name = match["leibniz"] or match["prime"] or match["map"]
             if plain_name(name) in equations:
@@ -112,18 +125,25 @@ def system_from_ode(text: str) -> Reading:
             kinds.add("map" if match["map"] else "flow")
             equations[plain_name(name)] = match["right"]
         elif match := _START.fullmatch(line):
-            start[plain_name(match["name"])] = _number(match["right"], raw)
+            _once(start, match["name"], _number(match["right"], raw), raw)
         elif match := _FUNCTION.fullmatch(line):
             arguments = tuple(a.strip() for a in match["arguments"].split(","))
-            functions[match["name"]] = Definition(arguments, match["right"])
+            _once(functions, match["name"], Definition(arguments, match["right"]), raw)
         elif match := _FIXED.fullmatch(line):
-            fixed[match["name"]] = match["right"]
+            _once(fixed, match["name"], match["right"], raw)
         else:
             raise EquationError(f"the line {raw.strip()!r} is not understood")
     if not equations:
         raise EquationError("the file has no equation x' = ... or dx/dt = ...")
     if len(kinds) > 1:
         raise EquationError("the file mixes a flow (x' = ...) and a map (x(t+1) = ...)")
+    refuse_merged(written)
+    values, start = ({plain_name(name): value for name, value in table.items()} for table in (values, start))
+    for name in (*fixed, *values):
+        if name in KEPT:
+            raise EquationError(f"{name} is {KEPT[name]} and can not be given another value; rename it")
+        if plain_name(name) in equations or (name in fixed and plain_name(name) in values):
+            raise EquationError(f"{name} has two meanings in this file; give one of them another name")
     meaning: dict[str, graph.Node] = {}
     grammar = Grammar(frozenset(equations), meaning, functions, fold=True, parameters=frozenset(values))
     for name, right in fixed.items():  # each may use those before it
@@ -136,11 +156,31 @@ def system_from_ode(text: str) -> Reading:
         raise EquationError(f"{unknown[0]} has neither an equation nor a value; add par {unknown[0]}=...")
     idle = sorted(set(values) - used)
     notes += [f"the parameter {name} is not used" for name in idle]
+    notes += [f"the start of {name} is not used: it has no equation" for name in start if name not in equations]
     parameters = tuple(name for name in values if name in used)
     system = System(tuple(equations), ScalarField(nodes, seen), parameters, kinds.pop())
     t_end, said = _run(options, system)
     begin = {name: start.get(name, Fraction(0)) for name in equations}
     return Reading(system, {name: values[name] for name in parameters}, begin, (*notes, *said), t_end)
+
+
+def _given(text: str) -> list[tuple[str, str]]:
+    """Names with the texts they are given, as in a=1, b = 2*3 c=4; nothing where that is not all of it.
+
+    >>> _given("a=1, b = 2*3 c=4"), _given("a b=1")
+    ([('a', '1'), ('b', '2*3'), ('c', '4')], [])
+    """
+    found = list(_NAMED.finditer(text))
+    if not found or text[: found[0].start()].strip(" \t,"):
+        return []
+    ends = [*(each.start() for each in found[1:]), len(text)]
+    return [(each["name"], text[each.end() : end].strip(" \t,")) for each, end in zip(found, ends, strict=True)]
+
+
+def _once(table: dict[str, Any], name: str, value: Any, raw: str) -> None:
+    """Keep what a name is given, where it is not given something else before."""
+    if table.setdefault(name, value) != value:
+        raise EquationError(f"{name} is given twice, and differently in {raw.strip()!r}")
 
 
 def _run(options: dict[str, str], system: System) -> tuple[Fraction | None, list[str]]:

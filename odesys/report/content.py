@@ -10,7 +10,7 @@ import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -398,4 +398,7 @@ def provenance(content: Content) -> dict[str, str]:
 def _now() -> datetime:
     """The time, or the one fixed for reproducible output."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+    if fixed.isascii() and fixed.isdecimal():
+        with suppress(ValueError, OverflowError, OSError):  # too large for a date
+            return datetime.fromtimestamp(int(fixed), UTC)
+    return datetime.now(UTC)

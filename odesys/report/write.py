@@ -23,6 +23,7 @@ from .opening import SEGMENTS, Segment, headline, sizes, symbols, verdict_bar
 from .svg import thumbnail
 
 SUMMARY = "report.json"
+FILES = (SUMMARY, "verify.json", "simulate/result.json", "compare/result.json")  # of a paper, that end in .json
 KIND = "odesys report"
 _PICTURE = re.compile(r"data:image/webp;base64,[A-Za-z0-9+/=]*")
 
@@ -114,7 +115,7 @@ def _write_index(out: Path, form: str) -> Path:
 def read_summary(file: Path) -> dict[str, Any] | None:
     """What a file of a folder of reports says about its paper; None if it is not what `summary` writes there."""
     try:
-        found = json.loads(files.read_text(file))
+        found = json.loads(files.read_text(file, regular=True))
     except (OSError, ValueError, RecursionError):
         return None
     name = file.parent.name

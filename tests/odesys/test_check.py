@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -85,3 +86,22 @@ def test_the_worst_answer_of_several_files_is_given(
 
 def test_where_the_checkers_are() -> None:
     assert check.checker_folder() == TOOLS and check.checker_folder().is_dir()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of POSIX")
+def test_what_may_have_no_end_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with open(tmp_path / "large", "wb") as file:
+        file.truncate(check.LARGEST + 1)  # takes no room on the disk
+    for place in (tmp_path / "pipe", tmp_path / "large", Path("/dev/zero"), tmp_path):
+        assert check.check(str(place)) == 2
+        assert capsys.readouterr().out.startswith(f"{place}: REJECTED, not a certificate: ")
+    (tmp_path / "file").write_text("{}")
+
+    def beyond(text: str) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(check.json, "loads", beyond)
+    assert check.check(str(tmp_path / "file")) == 2 and "MemoryError" in capsys.readouterr().out

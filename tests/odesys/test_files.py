@@ -377,3 +377,32 @@ def test_a_text_ends_with_one_newline_and_a_limit_is_said_in_megabytes(
         files.read_text(tmp_path / "x")
     with pytest.raises(ValueError, match="columns differ in length: a 1, b 2"):
         files.write_csv(tmp_path / "y", {"a": [1.0], "b": [1.0, 2.0]})
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of POSIX")
+def test_a_regular_file_is_asked_for_without_waiting_at_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(OSError, match=r"no regular file|Is a directory"):
+            files.read_text(place, regular=True)
+    (tmp_path / "text").write_text("x")
+    (tmp_path / "link").symlink_to("text")
+    assert files.read_text(tmp_path / "link", regular=True) == "x"
+    ends = os.pipe()
+    os.write(ends[1], b"told")
+    os.close(ends[1])
+    assert files.read_text(f"/dev/fd/{ends[0]}") == "told"  # a pipe that the user names
+    os.close(ends[0])
+
+
+def test_json_is_refused_where_something_else_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for name in ("run.png", "deep/run.svg", "notes", "../out/sweep.sqlite-wal"):
+        with pytest.raises(OutputError, match=r"in the folder of --out, .* let it end in .json"):
+            files.prepare(out, out / name, ("result.json",))
+    with pytest.raises(OutputError, match=r"both name .*result.json"):
+        files.refuse_shared(out, out / "result.json", ("result.json",))
+    assert everything(tmp_path) == []
+    files.refuse_shared(out, out / "mine.json", ("result.json",))
+    files.refuse_shared(out, tmp_path / "run.png", ("result.json",))
+    files.refuse_shared(out, out / "x", None)

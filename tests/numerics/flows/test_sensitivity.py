@@ -93,3 +93,11 @@ def test_time_scales_are_those_of_the_fastest_and_slowest_time() -> None:
     assert time_scales(slow).longest == pytest.approx(1e-3)
     faint = integrate(System.from_strings({"x": "-x*1e-11", "y": "-y*1e-13"}), [1.0, 1.0], (0.0, 1.0))
     assert time_scales(faint).longest == time_scales(faint).shortest == pytest.approx(1e11)
+
+
+def test_times_at_the_edge_of_where_the_field_has_a_value_are_left_out() -> None:
+    """y = 1 at the start, where the slope of asin is infinite."""
+    edge = System.from_strings({"x": "-x", "y": "(x - y)*asin(y)"})
+    run = integrate(edge, [1.0, 1.0], (0.0, 2.0))
+    assert not np.isfinite(edge.compile().jacobian(0.0, run.at(0.0))).all()
+    assert 1 < time_scales(run).ratio < 100

@@ -145,3 +145,9 @@ def test_mistakes() -> None:
         many().slopes({"w": np.zeros((1, 3))}, np.ones((1, 4)))
     with pytest.raises(ParameterError, match="one row per sample with 4 numbers, y, c1, c2, c3"):
         many().slopes({"w": np.zeros((1, 3)), "KQ": np.zeros((3, 3))}, np.ones((1, 3)))
+
+
+def test_a_token_whose_count_differs_is_not_taken_by_its_place() -> None:
+    one = Data(WORDS, [Sample(["a", "b", "c"], "y", counts=NAMES[1:])])
+    with pytest.raises(ModelError, match=r"X\[-1\] is a token by its place, .* has no position of its own"):
+        ManySamples(lambda X: (w @ X @ softmax(X.T @ W_K.T @ W_Q @ X[-1])).sum(), one, logistic, NAMES)

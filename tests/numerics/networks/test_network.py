@@ -581,7 +581,7 @@ def test_rules_that_turn_forces_are_left_to_the_closed_system() -> None:
 def test_the_loss_of_counted_classes_is_that_of_the_closed_system() -> None:
     """A logit for each token of a sample, where one entry stands for several equal tokens."""
     W = maps("W", LETTERS, LETTERS)
-    data = Data(LETTERS, [Sample(["a", "b"], [1, 0], counts=[2, 3]), Sample(["b", "a"], [0, 1], counts=[1, 4])])
+    data = Data(LETTERS, [Sample(["a", "b"], [1, 0], counts=[1, 3]), Sample(["b", "a"], [0, 1], counts=[1, 4])])
     flow = gradient_flow(lambda X: X.T @ W @ X[0], data, cross_entropy)
     net = flow.network(scales={"W": 0.3})
     exact = flow.system.compile({}).observables(0.0, net.paths())
@@ -589,3 +589,32 @@ def test_the_loss_of_counted_classes_is_that_of_the_closed_system() -> None:
     h, away = 1e-6, np.random.default_rng(0).normal(size=(2, 2))
     ends = [replace(net, weights={"W": net.weights["W"] + s * h * away}).loss() for s in (1, -1)]
     assert (net.gradients()["W"] * away).sum() == pytest.approx((ends[0] - ends[1]) / (2 * h), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("derive", "named"),
+    [
+        (gradient_flow, {"rates": {"W": "eta"}}),
+        (gradient_flow, {"decay": "eta"}),
+        (heavy_ball, {"friction": "eta"}),
+        (heavy_ball, {"friction": 1, "rates": {"W": "eta"}}),
+    ],
+)
+def test_in_a_flow_eta_is_a_parameter_as_any_other(derive: Any, named: dict[str, Any]) -> None:
+    """The size of Euler steps takes its name in no flow."""
+    W, V = maps("W", Space("m"), LETTERS), maps("V", 1, Space("m"))
+    data = Data(LETTERS, [("a", 1), ("b", -1)])
+
+    def other(value: Any) -> Any:
+        return {k: other(v) for k, v in value.items()} if isinstance(value, dict) else "r" if value == "eta" else value
+
+    both = []
+    for options, name in ((named, "eta"), (other(named), "r")):
+        flow = derive(lambda X: V @ W @ X[0], data, logistic, **options)
+        both.append(flow.network(5, 0, 0.5, parameters={name: 0.5}))
+    one, two = both
+    run = integrate(one.flow, one.paths(), (0.0, 4.0), {"eta": 0.5}, rtol=1e-10, atol=1e-12)
+    end = one.flow_run(4.0)[1][-1]
+    assert end.loss() == pytest.approx(run.final["loss"], abs=1e-8) and abs(end.loss() - one.loss()) > 0.01
+    for name, array in one.descend(0.1, 3).weights.items():
+        np.testing.assert_allclose(array, two.descend(0.1, 3).weights[name], rtol=1e-12, atol=1e-15)

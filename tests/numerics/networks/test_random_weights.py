@@ -8,7 +8,20 @@ import numpy as np
 import pytest
 
 from numerics.networks.random_weights import word_vectors
-from odesys import Data, Space, Units, Words, gradient_flow, heavy_ball, logistic, maps, program_networks, softmax
+from odesys import (
+    Data,
+    Space,
+    Units,
+    Words,
+    gradient_flow,
+    heavy_ball,
+    integrate,
+    iterate,
+    logistic,
+    maps,
+    program_networks,
+    softmax,
+)
 from odesys.errors import ModelError, ParameterError
 
 WORDS, M = Words("a b", gram=[[2, 1], [1, 1]]), Space("m")
@@ -171,3 +184,43 @@ def test_a_generator_is_gone_on_with_and_a_seed_is_begun_anew() -> None:
             FLOW.network(width=2, omega=1, seed=seed)
     nets = program_networks(FLOW, seeds=[5, 6], width=2, omega=1)
     assert len(nets) == 2 and np.array_equal(nets[0].weights["W"], again.weights["W"])
+
+
+@pytest.mark.parametrize("step", [False, True])
+def test_the_start_with_velocities_is_the_limit_of_networks(step: bool) -> None:
+    """Momentum starts at rest at infinite width too: the gap of networks to the theory falls as their width grows."""
+    words, omega = Words("a b"), 0.5
+    W, V = maps("W", M, words), maps("V", 1, M)
+    flow = heavy_ball(lambda X: V @ W @ X[0], Data(words, [("a", 1), ("b", -1)]), logistic, friction=0.5, step=step)
+    moving = [("d" in name.partition("_")[0]) for name in flow.system.names]
+
+    def loss(start: np.ndarray) -> float:
+        if step:
+            return iterate(flow.system, start, 20, {"eta": 0.2}).final["loss"]
+        return integrate(flow, start, (0.0, 4.0)).final["loss"]
+
+    start = flow.initial_state(omega=omega)
+    assert any(moving) and not start[moving].any() and start.any()
+    assert np.array_equal(start, flow.initial_state(omega=omega, dW=0, dV=0))
+    assert np.array_equal(start, flow.initial_state(W=omega**2, V=omega**2))
+    quotient = flow.quotient()
+    np.testing.assert_allclose(quotient.lift(quotient.initial_state(omega=omega)), start, atol=1e-15)
+    theory, gaps = loss(start), []
+    for width in (20, 2000):
+        nets = [flow.network(width, seed, omega) for seed in range(12)]
+        gaps.append(np.sqrt(np.mean([(loss(net.paths()) - theory) ** 2 for net in nets])))
+    assert gaps[1] < gaps[0] / 5 and gaps[1] < 0.01
+
+
+def test_a_size_that_is_given_to_a_velocity_is_honoured() -> None:
+    words = Words("a b")
+    W, V = maps("W", M, words), maps("V", 1, M)
+    flow = heavy_ball(lambda X: V @ W @ X[0], Data(words, [("a", 1)]), logistic, friction=0.5)
+    rest = flow.network(4000, 1, 0.5)
+    net = flow.network(4000, 1, 0.5, scales={"dW": 0.3 / 4000**0.5})
+    assert np.array_equal(net.weights["W"], rest.weights["W"]) and np.array_equal(net.weights["V"], rest.weights["V"])
+    assert np.allclose(net.weights["dW"].T @ net.weights["dW"], 0.09 * np.eye(2), atol=0.01)
+    assert not net.weights["dV"].any() and not rest.weights["dW"].any()
+    assert np.abs(net.paths() - flow.initial_state(omega=0.5, dW=0.09)).max() < 0.03
+    assert flow.initial_state(omega=0.5, dW=0.09).max() == 0.25
+    assert sorted(set(flow.initial_state(omega=0.5, dW=0.09))) == [0, 0.09, 0.25]

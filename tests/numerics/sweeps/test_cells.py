@@ -6,11 +6,14 @@ import importlib
 import json
 import math
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +23,15 @@ import pytest
 
 from numerics.sweeps import cells
 from numerics.sweeps.cells import run_cells, task_name, unfinished_cells
+from odesys import Data, System, Words, gradient_flow, graph, logistic, maps
 from odesys.errors import ParameterError
+from odesys.papers import sources
+
+
+@pytest.fixture(autouse=True)
+def old_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that are made in a test are taken for older than this process."""
+    monkeypatch.setattr(cells, "STARTED", math.inf)
 
 
 def noisy_square(cell: tuple[int, int]) -> float:
@@ -80,7 +91,7 @@ def test_a_broken_file_or_another_source_is_no_result(tmp_path: Path, monkeypatc
     assert run_cells(noisy_square, [task], store=tmp_path) == want
     file.write_text(json.dumps({"key": file.stem, "value": -1.0}), encoding="utf-8")
     assert run_cells(noisy_square, [task], store=tmp_path) == [-1.0], "the file is what is read"
-    monkeypatch.setattr(cells, "_digest", lambda folder: "another version")
+    monkeypatch.setattr(cells, "own_digest", lambda: "another version")
     assert run_cells(noisy_square, [task], store=tmp_path) == want
 
 
@@ -260,33 +271,165 @@ NAMES = [
 ]
 
 
+@dataclass(frozen=True)
+class Held:
+    """Data in a dataclass."""
+
+    numbers: object
+
+
+class Plain:
+    """Not a dataclass: nothing says what determines it."""
+
+
 def test_the_name_of_a_value_tells_it_from_every_other() -> None:
-    texts = [cells._text(value) for value in NAMES]
-    assert len(set(texts)) == len(NAMES) and texts == [cells._text(value) for value in NAMES]
-    assert cells._text({"a": 1, "b": 2}) == cells._text({"b": 2, "a": 1})
-    assert cells._text(np.zeros(10**4)) != cells._text(np.append(np.zeros(10**4 - 1), 1.0))
+    long = np.zeros(10**4)
+    many = [*NAMES, Held(1), Held(2), Held(long), Held(np.append(long[1:], 1.0)), Held, {1}, frozenset({1}), -0.0]
+    many += [np.float64(0.0), np.int64(0), Held(1).__eq__, Held(2).__eq__, Path("a"), Fraction(0), b"0", None, True]
+    x = graph.sym("x")
+    many += [System.from_equations({"x": sign * x}) for sign in (1, -1)]
+    texts = [text(value) for value in many]
+    assert len(set(texts)) == len(many) and texts == [text(value) for value in many]
+    assert text({"a": 1, "b": 2}) == text({"b": 2, "a": 1})
+    assert text(np.zeros(10**4)) != text(np.append(np.zeros(10**4 - 1), 1.0))
 
 
-def test_the_name_of_a_cell_changes_with_the_source_beside_its_function(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def text(value: object) -> str:
+    return cells._text(value, {})
+
+
+def test_what_can_not_be_written_down_is_not_kept(tmp_path: Path) -> None:
+    """The text of a flow, or of a long array in a dataclass, is the same for other numbers."""
+    words = Words("good bad the")
+    w = maps("w", 1, words)
+    one, other = (
+        gradient_flow(lambda X: (w @ X).sum(), Data(words, [("good the", +1), ("bad the", sign)]), logistic)
+        for sign in (+1, -1)
+    )
+    assert repr(one) == repr(other)
+    names = [task_name("sum", partial(giving, value=flow)) for flow in (one, other)]
+    assert names[0] is None or names[0] != names[1]
+    local = lambda: 1  # noqa: E731
+    for value in (Plain(), [Plain()], {"a": Held(Plain())}, local, np.array([Plain()]), [].append, (n for n in [1])):
+        assert task_name("sum", partial(giving, value=value)) is None
+        run_cells(partial(giving, value=1.0), [0, value], store=tmp_path / "cells")
+        run_cells(partial(ignoring, value=value), [0], store=tmp_path / "runs")
+    assert len(list((tmp_path / "cells").iterdir())) == 1 and not (tmp_path / "runs").exists()
+
+
+def ignoring(cell: int, value: object = None) -> int:
+    return cell
+
+
+@pytest.mark.parametrize("program", ["", "-"])
+def test_a_function_without_a_source_file_keeps_nothing(tmp_path: Path, program: str) -> None:
+    """As in a notebook: its text can change from one call to the next."""
+    lines = """
+from functools import partial
+from numerics.sweeps.cells import run_cells, task_name
+def measure(width, seed=0):
+    return width * %s
+print(task_name("t", measure), task_name("t", partial(measure, seed=1)), run_cells(measure, [1], store=STORE))
+"""
+    found = []
+    for factor in (2, 3):
+        code = f"from pathlib import Path\nSTORE = Path({str(tmp_path)!r})\n" + lines % factor
+        command = [sys.executable, *([program] if program else ["-c", code])]
+        done = subprocess.run(command, input=code, text=True, capture_output=True, check=True, cwd=ROOT)
+        found.append(done.stdout.strip())
+    assert found == ["None None [2]", "None None [3]"] and not list(tmp_path.iterdir())
+
+
+ROOT = Path(cells.__file__).parents[2]
+
+
+def make(folder: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+
+@pytest.fixture
+def forgetful() -> Iterator[Callable[[], None]]:
+    """Forget what was read of files, and modules of this test."""
+    before = set(sys.modules)
+
+    def forget() -> None:
+        for name in set(sys.modules) - before:
+            del sys.modules[name]
+        sources.imported.cache_clear()
+        importlib.invalidate_caches()
+
+    yield forget
+    forget()
+
+
+FILES = {
+    "mine/__init__.py": "",
+    "mine/measure.py": "from .parts.factor import FACTOR\ndef run(cell):\n    return cell\n",
+    "mine/parts/__init__.py": "",
+    "mine/parts/factor.py": "import shared_factor\nFACTOR = 1\ndef run(cell):\n    return cell\n",
+    "mine/data/d.json": "1",
+    "shared_factor.py": "X = 1",
+}
+
+
+def test_the_name_of_a_cell_changes_with_everything_its_function_is_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: Callable[[], None]
 ) -> None:
-    folder = tmp_path / "made_cells"
-    folder.mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    (folder / "__init__.py").write_text("def run(cell):\n    return cell\n")
-    (folder / "b.py").write_text("1")
-    made = importlib.import_module("made_cells").run
+    changes = {"mine/parts/factor.py": FILES["mine/parts/factor.py"].replace("1", "2"), "mine/data/d.json": "2"}
+    changes |= {"shared_factor.py": "X = 2", "mine/measure.py": FILES["mine/measure.py"] + "#", "mine/new.txt": "x"}
+    for module in ("mine.measure", "mine.parts.factor"):
+        keys = []
+        for change in ((), (), *changes.items()):
+            make(tmp_path, {**FILES, **dict([change] if change else [])})
+            forgetful()
+            keys.append(cells._key(importlib.import_module(module).run)(3))
+        assert keys[0] == keys[1] and len(set(keys)) == len(changes) + 1
+        (tmp_path / "mine/new.txt").unlink()
+
+
+def test_a_function_beside_a_folder_counts_what_it_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: Callable[[], None]
+) -> None:
+    """A module that is in no package, with a folder of parts beside it."""
+    monkeypatch.syspath_prepend(tmp_path)
     keys = []
-    for name, text in (("b.py", "1"), ("b.py", "2"), ("c.py", "x"), ("note.txt", "x")):
-        (folder / name).write_text(text)
-        cells._digest.cache_clear()
-        keys.append(cells._key(made)(3))
-    assert len(set(keys)) == 3 and keys[2] == keys[3]
-    sys.modules.pop("made_cells")
+    for factor in (1, 1, 2):
+        make(tmp_path, {"parts_of_it/factor.py": f"FACTOR = {factor}"})
+        make(tmp_path, {"alone.py": "def run(cell):\n    from parts_of_it import factor\n    return factor.FACTOR"})
+        forgetful()
+        keys.append(cells._key(importlib.import_module("alone").run)(3))
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_source_that_is_newer_than_this_process_keeps_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgetful: Callable[[], None]
+) -> None:
+    """Nobody can tell whether what is on disk is what was loaded."""
+    monkeypatch.syspath_prepend(tmp_path)
+    make(tmp_path, {"fresh_one.py": "def run(cell): return cell"})
+    made = importlib.import_module("fresh_one").run
+    assert task_name("t", made) is not None
+    monkeypatch.setattr(cells, "STARTED", (tmp_path / "fresh_one.py").stat().st_mtime)
+    monkeypatch.setattr(cells, "OWN", ())
+    assert task_name("t", made) is None
+
+
+def test_all_of_odesys_and_numerics_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({cells._key(abs)(cell) for cell in (1, 2, (1, 2))}) == 3 and cells._key(abs)(1) != cells._key(max)(1)
-    digests = iter(["engine", "sweeps", "sweeps", "engine", "other", "engine"])
-    monkeypatch.setattr(cells, "_digest", lambda folder: next(digests))
-    assert len({cells._key(abs)(1) for _ in range(3)}) == 3, "the source of each of the two packages counts"
+    before = cells._key(abs)(1)
+    for name in ("odesys/derive/flow.py", "numerics/compiled/dop853.py", "odesys/errors.py"):
+        sources.own_digest.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "content", lambda file, name=name: "x" if file.as_posix().endswith(name) else "y")
+            one = sources.own_digest()
+            patch.setattr(sources, "content", lambda file: "y")
+            sources.own_digest.cache_clear()
+            assert one != sources.own_digest()
+        sources.own_digest.cache_clear()
+    assert cells._key(abs)(1) == before
 
 
 def test_a_task_that_was_touched_within_a_month_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,3 +54,30 @@ def test_lines_that_make_no_sense(swept: Path) -> None:
     ):
         assert sentence in refused("sweep", "./swept", *words, "--out", "o")
     assert "there is no observable 'q'" in odesys("sweep", "./swept", "--over", "x=1,2", "--plot", "q").stderr
+
+
+def test_points_that_are_the_same_number_are_refused(swept: Path) -> None:
+    for grid in ("lin:1:1.0000000000001:5", "log:1:1.0000000000001:5", "lin:2:2.00000000001:9"):
+        assert "gives the same number twice" in refused("sweep", "./swept", "--over", f"x={grid}", "--out", "o")
+    assert not Path("o").exists()
+    assert odesys("sweep", "./swept", "--over", "y=lin:1:3:9", "--out", "o", "--workers", 1).exit_code == 0
+
+
+def test_an_unknown_observable_is_refused_after_the_first_point(
+    swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SWEEP_LOG", str(tmp_path / "log"))
+    line = ("sweep", "./swept", "--over", "y=13,1,2,3", "--out", "o", "--workers", 1)
+    result = odesys(*line, "--plot", "q")
+    assert result.exit_code == 2 and "there is no observable 'q' in this sweep" in result.stderr
+    assert "2 of 4 points are kept in o" in result.stderr
+    assert "there is no observable 'q'" in refused(*line, "--plot", "q", "--resume")
+    assert len((tmp_path / "log").read_text().splitlines()) == 2  # the first point failed, so it has no observable
+    assert odesys(*line, "--plot", "z", "--resume").exit_code == 0
+    assert len(list(csv.DictReader(Path("o/sweep.csv").read_text().splitlines()))) == 4
+
+
+def test_json_does_not_replace_what_a_sweep_writes(swept: Path) -> None:
+    for name in ("sweep.png", "sweep.svg", "sweep.sqlite", "sweep.csv"):
+        assert f"o/{name}" in refused(*GRID, "--out", "o", "--json", f"o/{name}")
+    assert not Path("o").exists()

@@ -35,7 +35,7 @@ def test_files_of_other_sweeps_are_refused(swept: Path, monkeypatch: pytest.Monk
         base.execute("CREATE TABLE points (number INTEGER)")
     Path("foreign").mkdir()
     Path("foreign.sqlite").rename("foreign/sweep.sqlite")
-    assert "no such column" in refused(*line[:-1], "foreign")
+    assert "it has the table points, which no sweep has" in refused(*line[:-1], "foreign")
 
 
 def test_a_store_without_points_is_begun_anew(swept: Path) -> None:
@@ -242,3 +242,39 @@ def test_a_table_has_a_column_for_everything_that_any_row_has(tmp_path: Path) ->
     ]
     assert flat(rows[2]) == {"z": 1.0, "cost_steps": 4, "invariant_drift": None, "note": "n"}
     assert write_table(tmp_path, []).read_text().splitlines() == ["error"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and pipes are of POSIX")
+def test_a_store_is_a_file_of_its_folder(swept: Path) -> None:
+    line = ("sweep", "./swept", "--over", "x=1,2", "--workers", 1, "--out")
+    for name in ("dangling", "linked", "pipe"):
+        Path(name).mkdir()
+    Path("dangling/sweep.sqlite").symlink_to("../outside")
+    Path("there").write_text("")
+    Path("linked/sweep.sqlite").symlink_to("../there")
+    os.mkfifo("pipe/sweep.sqlite")
+    for name in ("dangling", "linked", "pipe"):
+        assert f"{name}/sweep.sqlite is a link or no file" in refused(*line, name)
+    assert not Path("outside").exists() and Path("there").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "change"),
+    [
+        ("trigger", "gone", "CREATE TRIGGER gone AFTER INSERT ON points BEGIN DELETE FROM points; END"),
+        ("view", "seen", "CREATE VIEW seen AS SELECT * FROM points"),
+        ("table", "points", "ALTER TABLE points ADD COLUMN more TEXT"),
+        ("table", "other", "CREATE TABLE other (x)"),
+    ],
+)
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_tables_that_are_not_of_a_sweep_are_refused(swept: Path, kind: str, name: str, change: str, rows: int) -> None:
+    line = ("sweep", "./swept", "--over", "x=1,2", "--workers", 1, "--out", "o")
+    assert odesys(*line).exit_code == 0
+    with sqlite3.connect("o/sweep.sqlite") as base:
+        base.execute("DELETE FROM points WHERE number >= ?", (rows,))
+        base.execute(change)
+    base.close()
+    before = Path("o/sweep.sqlite").read_bytes()
+    assert f"it has the {kind} {name}, which no sweep has" in refused(*line, "--resume")
+    assert Path("o/sweep.sqlite").read_bytes() == before

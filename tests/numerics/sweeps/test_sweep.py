@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +37,7 @@ from numerics.sweeps.sweep import (
 )
 from odesys import __version__
 from odesys.errors import IntegrationError, OdesysError
-from odesys.papers import registry
+from odesys.papers import registry, sources
 from odesys.papers.paper import Paper, Parameter, Simulation
 from tests.swept_paper import GRID, ROOT, odesys, refused
 
@@ -437,30 +440,75 @@ def test_who_computes_is_one_process_several_or_a_cluster(papers: None, monkeypa
 def test_the_program_is_another_one_with_every_file_and_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digests = []
-    monkeypatch.setattr(registry, "source_folder", lambda text: tmp_path)
-    files = {"a.py": "1", "b/c.py": "2"}
-    for change in ({}, {"a.py": "2"}, {"b/c.py": "3"}, {"d.py": ""}, {"note.txt": "x"}, {}):
-        folder = tmp_path
-        for file in [*folder.rglob("*.py"), *folder.rglob("*.txt")]:
-            file.unlink()
+    """Also a file of data and a module from elsewhere count; what a sweep writes, and hidden files, do not."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    folder = tmp_path / "paper"
+    monkeypatch.setattr(registry, "source_folder", lambda text: folder)
+    files = {
+        "paper/a.py": "import shared_with",
+        "paper/b/c.py": "2",
+        "paper/d.json": "1",
+        "elsewhere/shared_with.py": "",
+    }
+    changes = [{"paper/a.py": "import shared_with#"}, {"paper/b/c.py": "3"}, {"paper/e.py": ""}, {"paper/d.json": "2"}]
+    changes += [{"elsewhere/shared_with.py": "x"}, {"paper/note.txt": "x"}]
+    outputs = [
+        {"paper/o/sweep.sqlite": "x", "paper/o/plots/a.svg": "x"},
+        {"paper/.note": ""},
+        {"paper/sweep.sqlite": ""},
+    ]
+    outputs += [{"paper/__pycache__/a.pyc": ""}, {"elsewhere/other.py": ""}, {}]
+
+    def digest(change: dict[str, str]) -> str:
+        for name in ("paper", "elsewhere"):
+            shutil.rmtree(tmp_path / name, ignore_errors=True)
         for name, text in {**files, **change}.items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(text)
-        sweep.program_digest.cache_clear()
-        digests.append(sweep.program_digest("p"))
-    plain, *changed, note, again = digests
-    assert plain == note == again and len({plain, *changed}) == 4
-    version, digest, *_ = plain.split(" ", 2)
-    assert version == __version__ and len(digest) == 12
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        importlib.invalidate_caches()
+        for cached in (sweep.program_digest, sources.imported):
+            cached.cache_clear()
+        return sweep.program_digest("p")
+
+    plain = digest({})
+    assert {digest(change) for change in outputs} == {plain}
+    assert len({plain, *(digest(change) for change in changes)}) == len(changes) + 1
+    digest({})
+    version, found, *_ = plain.split(" ", 2)
+    assert version == __version__ and len(found) == 12
     for available in (True, False):
         monkeypatch.setattr(sweep.llvm, "available", lambda available=available: available)
         sweep.program_digest.cache_clear()
-        assert sweep.program_digest("p") == f"{version} {digest}" + " with machine code" * available
+        assert sweep.program_digest("p") == f"{version} {found}" + " with machine code" * available
+    monkeypatch.setattr(sweep, "own_digest", lambda: "odesys or numerics with another file")
+    sweep.program_digest.cache_clear()
+    assert sweep.program_digest("p").split()[1] != found
+    monkeypatch.undo()
     monkeypatch.setattr(registry, "source_folder", lambda text: None)
     sweep.program_digest.cache_clear()
-    assert sweep.program_digest("p").split()[1] != digest
+    assert sweep.program_digest("p").split()[1] != found
     sweep.program_digest.cache_clear()
+
+
+def test_a_paper_without_a_folder_counts_by_the_file_of_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lone_paper.py").write_text("def run(parameters, progress): pass")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(registry, "source_folder", lambda text: None)
+    importlib.import_module("lone_paper")
+    monkeypatch.setattr(registry, "announced", lambda: {"p": EntryPoint("p", "lone_paper:PAPER", registry.GROUP)})
+    found = []
+    for text in ("a", "b"):
+        monkeypatch.setattr(sources, "content", lambda file, text=text: text if file.stem == "lone_paper" else "")
+        for cached in (sweep.program_digest, sources.imported):
+            cached.cache_clear()
+        found.append(sweep.program_digest("p"))
+    assert found[0] != found[1]
+    for cached in (sweep.program_digest, sources.imported):
+        cached.cache_clear()
+    sys.modules.pop("lone_paper")
 
 
 def test_no_more_points_are_under_way_than_twice_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -549,3 +549,16 @@ def test_a_zero_with_one_coordinate_known_exactly_is_refined_in_the_others() -> 
     wanted = [(0, 1), (0, math.log(3)), (math.log(2), 1), (math.log(2), math.log(6))]
     places = sorted((float(e.point["x"]), float(e.point["y"])) for e in found)
     assert np.allclose(places, sorted(wanted), rtol=0, atol=1e-14)
+
+
+def test_a_ball_too_near_to_zero_for_its_ends_to_be_written_out() -> None:
+    tiny = flint.arb(2) ** -(2**21)
+    inside, outside = (Fraction(-1), Fraction(1)), (Fraction(1, 2), Fraction(1))
+    assert (
+        _may_contain(inside, tiny)
+        and not _may_contain(outside, tiny)
+        and not _may_contain((-outside[1], -outside[0]), tiny)
+    )
+    found = box_zeros([graph.call("tanh", y)], ["y"], square(3))
+    (zero,) = found.zeros
+    assert zero[0].contains(0) and not found.undecided and abs(zero[0]) < 1e-30

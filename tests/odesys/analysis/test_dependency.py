@@ -400,3 +400,8 @@ def test_ties_are_relative_to_the_growth() -> None:
     assert large.states == ("x",) and large.ties == (("y",),)
     small = critical_block(System.from_strings("x' = x/1000000; y' = (1/1000000 - 5e-10)*y; z' = -x - z"))
     assert small.states == ("x",) and small.ties == (("y",),)
+
+
+@pytest.mark.parametrize("value", [sp.AccumBounds(0, sp.pi / 2), sp.zoo, sp.nan, sp.oo, sp.atan(sp.zoo), sp.oo + X])
+def test_what_is_no_number_has_no_sign(value: sp.Expr) -> None:
+    assert sign_of(value) is None

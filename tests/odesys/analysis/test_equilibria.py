@@ -385,3 +385,10 @@ def test_ends_of_a_range_are_exact(pair: Any, ends: Any) -> None:
     assert asked_range("x", pair) == ends
     assert asked_box(System.from_strings({"x": "1", "y": "1"}), {sp.Symbol("y"): pair}) == {"y": ends}
     assert asked_box(System.from_strings({"x": "1"}), None) == {}
+
+
+def test_parameters_at_which_an_equation_divides_by_zero_get_a_sentence() -> None:
+    x, a = sp.symbols("x a")
+    system = System.from_equations({x: x / a - 1}, parameters=[a])
+    with pytest.raises(EquationError, match=r"^the equations divide by zero at a = 0$"):
+        system.equilibria({"a": 0})

@@ -217,8 +217,8 @@ def test_a_map_does_not_rest_at_the_ends_of_a_side() -> None:
         (["x^2 - 1", "y^2 - 4"], {"y": ("-3/2", "3/2")}, []),
         (["x^2 - 2", "y - x"], {"x": (0, 2)}, [("sqrt(2)", "sqrt(2)", 1)]),
         (["x^2*(x - 1)", "y"], {}, [("0", "0", 2), ("1", "0", 1)]),
-        (["x^2*(x - 1)", "y"], {"touching": ("y",)}, [("0", "0", 1), ("1", "0", 1)]),
-        (["y", "y"], {"touching": ("x - 1",)}, [("1", "0", 1)]),
+        (["x^2*(x - 1)", "y"], {"touching": ("y",)}, [("0", "0", None), ("1", "0", None)]),
+        (["y", "y"], {"touching": ("x - 1",)}, [("1", "0", None)]),
         (["x^2/(x - y)", "y"], {}, []),
         (["1/x - 1", "y"], {}, [("1", "0", 1)]),
         (["x^2 + y^2", "x^2 + y^2"], {}, [("0", "0", None)]),
@@ -292,6 +292,72 @@ def test_conditions_of_cases_by_hand(equations: str, points: Any, special: Any) 
         return [([*map(str, one.point.values())], [*map(str, one.condition)]) for one in some]
 
     assert found.complete and told(found) == points and told(found.special) == special
+
+
+@pytest.mark.parametrize(
+    ("equations", "conditions"),
+    [
+        (
+            "x' = b*x + 1 + a*x*y; y' = a*b",
+            [["Eq(b, 0)", "Ne(a, 0)"], ["Eq(a, 0)", "Ne(b, 0)"]],
+        ),
+        ("x' = (a*y + b)*x + 1; y' = 0", [["Ne(a**2 + b**2, 0)"]]),
+        ("x' = (a*y + b*c)*x + 1; y' = a*c", [["Eq(c, 0)", "Ne(a, 0)"], ["Eq(a, 0)", "Ne(c, 0)", "Ne(b, 0)"]]),
+        ("x' = (a*y + a - b)*x + 1; y' = b - a", [["Eq(a - b, 0)", "Ne(a, 0)"]]),
+        ("x' = (a*y + 1)*x + 1; y' = 0", [[]]),
+        ("x' = (a*y + b)*x + 1; y' = a - b - 1", [["Eq(a - b - 1, 0)"]]),  # never both zero
+    ],
+)
+def test_a_slope_in_free_states_is_not_zero_throughout(equations: str, conditions: list[list[str]]) -> None:
+    found = System.from_strings(equations).equilibria()
+    assert found.complete and not found.points
+    told = [[*map(str, family.condition)] for family in (*found.families, *found.special)]
+    assert sorted(map(sorted, told)) == sorted(map(sorted, conditions))
+
+
+@pytest.mark.parametrize(
+    "equations",
+    [
+        "x' = x^2*(1 - y*x^2); y' = a - b*y + a*b*x",
+        "x' = (a^2 + b^2)*x^2 + b*x - c; y' = a - b*x*y + a*b",
+        "x' = a*x^2*y - b; y' = b - a*y + a*b*x^2",
+    ],
+)
+def test_a_degree_that_falls_with_the_parameters_is_a_case_of_its_own(equations: str) -> None:
+    """No number of parameters has another answer than the one in symbols, where this is not open."""
+    system = System.from_strings(equations)
+    symbolic = system.equilibria()
+    for numbers in product((-1, 0, 2), repeat=len(system.parameters)):
+        values = dict(zip(system.parameters, numbers, strict=True))
+        at = {sp.Symbol(p, real=True): n for p, n in values.items()}
+        if any(all(c.subs(at) for c in u.condition) for u in symbolic.undecided):
+            continue
+        everything = (*symbolic, *symbolic.families, *symbolic.special)
+        alive = [e for e in everything if all(c.subs(at) for c in e.condition)]
+        points = [e for e in alive if not hasattr(e, "free")]
+        exact = system.equilibria(values)
+        assert len(exact) <= len(points) and bool(exact.families) == (len(alive) > len(points)), values
+
+
+def test_a_kink_has_no_multiplicity() -> None:
+    (point,) = System.from_strings("x' = x*abs(x)").equilibria()
+    assert point.point == {"x": 0} and point.multiplicity is None
+    assert [e.multiplicity for e in System.from_strings("x' = abs(x) - 1").equilibria()] == [1, 1]
+
+
+def test_a_point_where_the_formula_of_a_family_has_no_value_is_not_lost() -> None:
+    """v = -y^2/x^2 says nothing about x = y = 0: v > 0 forces it, and Whitney's umbrella has the axis of v."""
+    umbrella = "x' = x^2*v + y^2; y' = x^2*v + y^2; v' = "
+    even = System.from_strings(umbrella + "v^2 - 4").equilibria()
+    assert even.complete and [(*e.point.values(),) for e in even] == [(0, 0, 2)] and len(even.families) == 1
+    odd = System.from_strings(umbrella + "v^2 - 2").equilibria()
+    assert [(*e.point.values(),) for e in odd] == [(0, 0, sp.sqrt(2))] and not odd.complete
+    assert [(*u.contains.values(),) for u in odd.undecided if u.contains] == [(0, 0, -sp.sqrt(2))]
+    system = System.from_strings(umbrella + "v^2 - 2")
+    above = exact_equilibria(system, system.nodes, (), {}, {"v": (Fraction(1), Fraction(2))}, 0)
+    assert above is not None and above.complete and len(above) == 1
+    whole = System.from_strings(umbrella + "x*(x^2*v + y^2)").equilibria()
+    assert whole.complete and not whole.points and sorted(f.free for f in whole.families) == [("v",), ("x", "y")]
 
 
 def test_a_case_that_needs_more_than_square_roots_is_left_with_its_equation() -> None:

@@ -123,6 +123,24 @@ def rests(equations: Any, kind: str = "flow") -> tuple[list[tuple[Any, ...]], li
         ("x' = -sign(x) - 1/2; y' = y", [(0, 0, True)], []),
         ("x' = -sign(x) - 1; y' = y", [], [("x", "0", ("x",), 1, ("x <= 0",))]),
         ("gate1' = -sign(gate1); gate2' = gate2 - 1", [(0, 1, True)], []),
+        ("x' = step(x) - 1/2; y' = (1 + step(x))^3 - 9/2", [], [("0", "y", ("y",), 1, ())]),
+        ("x' = 1/(1 + step(x)) - 3/4; y' = 1/(1 + step(x))^2 - 5/8", [], [("0", "y", ("y",), 1, ())]),
+        ("x' = step(x) - 1/2; y' = step(x)^2 - 1/4", [], []),
+        ("x' = step(x) - 1/4; y' = step(x^3) - 3/4", [], []),
+        ("x' = step(x) - 1/4; y' = step(x^3 + x) - 1/4", [], [("0", "y", ("y",), 1, ())]),
+        ("x' = sign(x)*sign(x^3)", [], []),
+        ("x' = step(x^2)", [], []),
+        ("x' = -step(-x^2)", [], [("x", ("x",), 1, ())]),
+        ("x' = relu(x^2 - 2)", [], [("x", ("x",), 1, ("x**2/2 - 1 <= 0",))]),
+        ("x' = -abs(x^2 - 2)", [(-sp.sqrt(2), False), (sp.sqrt(2), False)], []),
+        ("x' = 1 - x*y; y' = relu(x*y - 1) + y - x", [(-1, -1, False), (1, 1, False)], []),
+        ("x' = relu(relu(x)); y' = y", [], [("x", "0", ("x",), 1, ("x <= 0",))]),
+        ("x' = relu(relu(1/2 - x))", [], [("x", ("x",), 1, ("1 - 2*x <= 0",))]),
+        (
+            "x' = -x - 2*sign(x + y); y' = -y - 2*sign(x - y)",
+            [(-2, 2, True), (0, 0, True), (2, -2, True)],
+            [],
+        ),
     ],
 )
 def test_rest_by_hand(equations: str, points: list[Any], families: list[Any]) -> None:
@@ -221,3 +239,82 @@ def test_what_algebra_does_not_settle_is_searched(monkeypatch: pytest.MonkeyPatc
     ):
         monkeypatch.setattr(room, "exact_equilibria", lambda *_, partly=partly: partly)
         assert (equilibria(system).undecided == why) is chosen
+
+
+def test_the_field_is_mixed_and_not_the_gate_in_it() -> None:
+    """Both sides of x = 0 are -1/2, and sin(pi/6) is no value of the field."""
+    found = equilibria(System.from_strings("x' = sin(pi*step(x)) - 1/2"))
+    assert not len(found) and not found.families and found.complete
+    (rest,) = equilibria(System.from_strings("x' = exp(step(x)) - 2"))  # both sides: -1 and e - 2
+    assert rest.point["x"] == 0 and rest.slides
+
+
+@pytest.mark.parametrize(
+    ("equations", "one", "other"),
+    [
+        ("x' = sign(x)*sign(exp(x) - 1)", "x = 0", "exp(x)"),  # one surface: the field is 1
+        ("x' = step(x) - 1/4; y' = step(exp(x) - 1) - 3/4", "x = 0", "exp(x)"),  # no mixture is both
+        ("x' = step(x) - 1/2; y' = step(exp(x) - 1) - 1/2", "x = 0", "exp(x)"),  # rests on all of x = 0
+        ("x' = step(x)*step(exp(x) - 1) - 1/2; y' = step(x) - 1/2; z' = step(exp(x) - 1) - 1/2", "x = 0", "exp(x)"),
+        ("x' = -sign(x); y' = -sign(x + y^2)", "x = 0", "y**2"),  # they touch at the origin
+        ("x' = sign(relu(x))^2 - 1/2", "x*Heaviside", "x = 0"),  # rests at 0: the sides are 1/2 and -1/2
+        ("x' = step(abs(x)) - 1/2", "Heaviside", "x = 0"),
+    ],
+)
+def test_surfaces_that_may_be_one_are_not_mixed_independently(equations: str, one: str, other: str) -> None:
+    found = equilibria(System.from_strings(equations))
+    assert not found.complete and not len(found) and not found.families
+    assert any(one in u.reason and other in u.reason and "not known to cross" in u.reason for u in found.undecided)
+    assert not any("gate" in name for u in found.undecided for name in u.box)
+
+
+def test_a_surface_without_a_slope_may_have_one_side() -> None:
+    found = equilibria(System.from_strings("x' = step(x^2 + y^2) - 1/2; y' = y"))
+    assert not len(found) and [u.reason for u in found.undecided] == [
+        "whether x**2 + y**2 = 0 has two sides at a point without a slope is not known"
+    ]
+
+
+def test_a_surface_that_jumps_where_another_is_crossed() -> None:
+    found = equilibria(System.from_strings("x' = step(x - step(y)) - 1/2; y' = 1/2 - y"))
+    assert [(e.point["x"], e.point["y"]) for e in found] == [(1, sp.Rational(1, 2))]
+    assert [u.reason for u in found.undecided] == ["x - Heaviside(y, 0) jumps where y = 0, and switches the field too"]
+
+
+@pytest.mark.parametrize(
+    ("equations", "count"),
+    [
+        ("x' = abs(x^2 + y^2 - 1); y' = y - x", 2),
+        ("x' = relu(relu(1/2 - x)); y' = tan(y)", None),
+        ("x' = sign(x^2 - 2)*y; y' = tan(y)", None),
+        ("x' = 1/step(x)", None),
+    ],
+)
+def test_kinks_on_curves_and_inside_of_each_other_are_answered(equations: str, count: int | None) -> None:
+    found = equilibria(System.from_strings(equations))
+    assert found.complete is (count is not None) and (count is None or len(found) == count)
+    assert not any(e.slides for e in found) or "sign" in equations
+
+
+def test_gates_inside_of_gates_of_a_map() -> None:
+    found = equilibria(System.from_strings({"x": "relu(min(x/2, 3) + 1)"}, kind="map"))
+    assert [e.point["x"] for e in found] == [2] and found.complete
+    search = equilibria(System.from_strings({"x": "relu(atan(min(x, 3)))"}, kind="map"))
+    assert not search.complete and not search.families
+
+
+def test_a_continuum_of_a_search_lies_where_its_mixture_does() -> None:
+    """Dry friction with a force of sin(1): x rests from sin(1) - 1 to sin(1) + 1."""
+    (family,) = equilibria(System.from_strings("x' = y; y' = -x - sign(y) + sin(1)")).families
+    inside = [all(bool(c.subs(X, value)) for c in family.condition) for value in (-0.2, -0.1, 1.8, 1.9)]
+    assert family.free == ("x",) and inside == [False, True, True, False]
+
+
+def test_a_continuum_ends_at_a_surface_only_where_it_comes_near() -> None:
+    """The field is 1 on both sides of -1 and of 0, where both surfaces vanish; it is 0 from 1 on."""
+    found = equilibria(System.from_strings("x' = -step(x^2 + x) + 2/(1 + step(x^3 - x))"))
+    (family,) = found.families
+    inside = [all(bool(c.subs(X, value)) for c in family.condition) for value in (-2, -1, 0, 1 / 2, 2)]
+    assert inside == [False, False, False, False, True]
+    (family,) = equilibria(System.from_strings("x' = step(x^2 - 2)")).families
+    assert family.condition == (sp.Le(X**2 / 2 - 1, 0),)

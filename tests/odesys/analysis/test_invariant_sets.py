@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+import sympy as sp
 
 from odesys import System
 from odesys import analyse as findings
@@ -155,3 +156,44 @@ def test_the_degree_of_curves_is_told_where_all_of_them_are_known() -> None:
     assert curves("x' = (x - 1)/(x - y); y' = x") == ("", "")
     wide = "; ".join(["x0' = (x0 - 1)*x1", *(f"x{k}' = x0 - x{k}" for k in range(1, 5))])
     assert curves(wide) == ("These surfaces are invariant: 1 - x0 = 0", "")
+
+
+@pytest.mark.parametrize(
+    ("divisor", "values"),
+    [
+        ("sigmoid(x) - 1/2", {}),
+        ("softplus(x) - log(2)", {}),
+        ("sin(x + pi)", {}),
+        ("cos(x) - sech(x) + x", {}),
+        ("sigmoid(x) - a", {"a": Fraction(1, 2)}),
+        ("sigmoid(x) - a", {"a": 0.5}),
+        ("sigmoid(x) - a", {"a": sp.Rational(1, 2)}),
+        ("sin(x + a)", {"a": sp.pi}),
+    ],
+)
+def test_a_plane_where_a_divisor_vanishes_is_not_called_invariant(divisor: str, values: dict[str, Any]) -> None:
+    """With the first, x' is -4 beside x = 0, where it has no value."""
+    system = System.from_strings({"x": f"-x/({divisor})", "y": "y"})
+    lines = [line.text for line in invariant_set_lines(system, values)]
+    assert lines == ["The set y = 0 is invariant", "As long as no other state is negative, y can not become negative"]
+    other = System.from_strings({"x": "x", "y": f"x*y/({divisor})"})
+    assert next(line.text for line in invariant_set_lines(other, values)) == "The set y = 0 is invariant"
+
+
+def test_a_plane_where_a_function_has_no_value_is_not_called_invariant() -> None:
+    for rate in ("x*log(-1 - y^2)", "x*asin(2 + y^2)", "x/(sin(y)^2 + cos(y)^2 - 1)"):
+        lines = [line.text for line in invariant_set_lines(System.from_strings({"x": rate, "y": "1 - y"}), {})]
+        assert lines == ["As long as no other state is negative, y can not become negative"] * len(lines)
+
+
+def test_a_plane_where_a_divisor_vanishes_in_places_only_is_invariant() -> None:
+    for rate, values in (
+        ("-x/(sigmoid(x) - a)", {}),
+        ("-x/(sigmoid(x) - a)", {"a": Fraction(1, 4)}),
+        ("-x/(sigmoid(x) - a)", {"a": "1/4"}),
+        ("-x/(x - sin(a))", {"a": sp.pi / 3}),
+        ("x*log(y)", {}),
+        ("x*y/(k - y)", {}),
+    ):
+        lines = [line.text for line in invariant_set_lines(System.from_strings({"x": rate, "y": "1 - y"}), values)]
+        assert "The set x = 0 is invariant" in lines

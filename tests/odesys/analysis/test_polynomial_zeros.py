@@ -22,7 +22,10 @@ from odesys.analysis.polynomial_zeros import (
     _coefficient,
     _full_rank,
     _in_closure,
+    _is_isolated,
+    _is_on,
     _largest,
+    _lowest_terms,
     _may_touch,
     _Quotient,
     _sum_of_squares,
@@ -358,3 +361,52 @@ def test_points_and_families_lie_on_what_they_satisfy() -> None:
     case = Case((x * y,), (z,), (Solved(2, one, -5 * one),))
     assert _may_touch(on_line, case) and _may_touch(off_line, case)
     assert not _may_touch(rational_point([1, 1, 5]), case) and not _may_touch(rational_point([0, 1, 4]), case)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_zero_is_lost_where_the_slope_of_a_family_vanishes(seed: int) -> None:
+    """Every small integer zero is a point, doubtful, or on a family where what gives its variables has a value."""
+    rng, context = random.Random(2000 + seed), ring("x y z")
+    x, y, z = context.gens()
+    parts = [x**2 * z + y**2, x**2 * z - y**2, x * z**2 + y**3 - y, x**2 * z + x * y + y**2, y * (z**2 - 4), x * z**2]
+    parts += [z**2 - 1, z**3 - z * x**2, x**2 + y**2 * z, x * (x**2 * z + y**2), x**2 * y**2 - z**2, x**2 * z - y]
+    equations = [rng.choice(parts) + rng.choice([0 * x, 0 * x, *parts]) * rng.choice([0, 1]) for _ in range(2)]
+    found = real_zeros(equations, context)
+    for point in (*found.points, *found.doubtful):
+        assert not any(point.value(p) for p in equations)
+    places = [tuple(point.expressions()) for point in (*found.points, *found.doubtful)]
+    for values in product(range(-4, 5), repeat=3):
+        if any(p(*values) for p in equations) or values in places:
+            continue
+        here = rational_point([Fraction(v) for v in values])
+        assert any(_is_on(here, f) for f in found.families) or any(_may_touch(here, c) for c in found.open), values
+
+
+def test_a_point_is_isolated_if_its_lowest_terms_have_no_other_zero() -> None:
+    context = ring("x y z")
+    x, y, z = context.gens()
+    origin, above = rational_point([0, 0, 0]), rational_point([0, 0, 2])
+    assert _lowest_terms(x**2 * z + y**2, above) == {(2, 0, 0): 2, (0, 2, 0): 1}
+    assert _lowest_terms(x**2 * z + y**2, origin) == {(0, 2, 0): 1} and _lowest_terms(0 * x, origin) == {}
+    assert _is_isolated(above, [x**2 * z + y**2, z**2 - 4])
+    assert not _is_isolated(rational_point([0, 0, -2]), [x**2 * z + y**2, z**2 - 4])
+    assert not _is_isolated(origin, [x**2 * z + y**2, z])
+    assert _is_isolated(origin, [x**2 + y**2 + x**3, z - x**4, 0 * x]) and not _is_isolated(origin, [x * y, z])
+    assert _is_isolated(origin, [x**2 + x * y + z**2, x - y**3, z]), "finite, with a mixed term"
+
+
+def test_a_family_is_inside_another_only_where_that_has_a_value() -> None:
+    context = ring("x y v")
+    x, y, _ = context.gens()
+    one = context.constant(1)
+    umbrella = ZeroFamily(2, (0, 1), (Solved(2, x**2, y**2),), (), (x,))
+    axis = ZeroFamily(1, (2,), (Solved(0, one, 0 * x), Solved(1, one, 0 * x)), (), ())
+    curve = ZeroFamily(1, (0,), (Solved(1, one, -x), Solved(2, one, one)), (), (x,))
+    through = ZeroFamily(1, (0,), (Solved(1, one, -x), Solved(2, one, one)), (), ())
+    assert _largest([axis, umbrella]) == [axis, umbrella] and _largest([curve, umbrella]) == [umbrella]
+    assert _largest([through, umbrella]) == [through, umbrella], "it goes through x = 0"
+    always = ZeroFamily(2, (0, 1), (Solved(2, x**2 + 1, y),), (), ())
+    flat = ZeroFamily(1, (0,), (Solved(1, one, 0 * x), Solved(2, one, 0 * x)), (), ())
+    assert _largest([flat, always]) == [always]
+    here = rational_point([0, 0, 5])
+    assert _in_closure(here, umbrella) and not _is_on(here, umbrella) and _is_on(here, axis)

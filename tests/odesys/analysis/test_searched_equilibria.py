@@ -13,13 +13,12 @@ import pytest
 import sympy as sp
 from scipy import optimize
 
-from odesys import System
+from odesys import System, analyse
 from odesys.analysis.equilibria import equilibria
 from odesys.analysis.rest_sets import Equilibrium, Undecided
 from odesys.analysis.searched_equilibria import (
     _factor_by_factor,
     _factors,
-    _has_no_value,
     _linear_states,
     _not_square,
     _of_the_whole,
@@ -27,10 +26,13 @@ from odesys.analysis.searched_equilibria import (
     _scale,
     _simple,
     _touch,
+    _value_at,
 )
+from odesys.errors import EquationError
 from odesys.exact.balls import ball_endpoints
 from odesys.expr import graph
 from odesys.expr.graph import sym
+from tests.found_lines import texts
 
 
 @pytest.mark.parametrize("text", ["tanh(2*x) - x", "atan(2*x) - x", "x*exp(-x^2/50)", "erf(3*x) - x"])
@@ -304,10 +306,12 @@ def test_a_logarithm_of_zero_is_no_value() -> None:
     assert [e.point["x"] for e in found] == [1]
     rest = Equilibrium({"x": sp.Integer(0)}, "proof", {"x": (Fraction(0), Fraction(0))})
     x = sym("x")
-    assert _has_no_value([x * graph.call("log", x)], rest) and not _has_no_value([x * graph.call("log", x + 1)], rest)
-    assert _has_no_value([graph.call("log", x + 1) * graph.call("log", 3 * x)], rest) and not _has_no_value([x], rest)
+    log = graph.call("log", x)
+    assert _value_at([x * log], rest) == "edge" and _value_at([x * graph.call("log", x + 1)], rest) == "value"
+    assert _value_at([graph.call("log", x + 1) * graph.call("log", 3 * x)], rest) == "edge"
+    assert _value_at([x], rest) == "value"
     measured = Equilibrium({"x": 0.0}, "certificate", {"x": (Fraction(0), Fraction(0))})
-    assert not _has_no_value([x * graph.call("log", x)], measured)
+    assert _value_at([x * log], measured) == "open"
 
 
 def test_more_equations_than_states_have_no_common_zero_or_are_left_open() -> None:
@@ -341,7 +345,8 @@ def test_a_zero_of_factors_is_one_of_the_equations_where_these_have_a_value() ->
     )
     for nodes in ([x / y, y], [sinh, graph.power(x, Fraction(1, 2)) * y], [1 / (x * y), y]):
         found = _of_the_whole(zero, nodes)
-        assert isinstance(found, Undecided) and "no value at a zero of its factors" in found.reason
+        assert isinstance(found, Undecided) and "no value at a zero of" in found.reason
+    assert _of_the_whole(zero, [x * graph.call("log", y - 1), y]) is None
     found = _of_the_whole(zero, [x * graph.call("log", x + 1) * graph.call("log", y), y])
     assert isinstance(found, Undecided) and "has no value at a zero of what is left" in found.reason
 
@@ -360,3 +365,96 @@ def test_products_with_a_continuum_or_too_many_choices_are_not_searched_by_facto
     wanted = {(math.log(a), math.log(b)) for a, b in ((2, 3), (2, 4), (5, 3), (5, 10))}
     assert places == {(round(a, 9), round(b, 9)) for a, b in wanted} and all(e.multiplicity == 1 for e in found)
     assert [float(e.point["x"]) for e in found] == sorted(float(e.point["x"]) for e in found)
+
+
+OUTSIDE = [  # zeros of what is left after an elimination, outside of the domain of the equations
+    {"x": "x-y", "y": "(x-y)*log(-1-y^2)-y"},
+    {"x": "-x", "y": "x*log(y)-y-1"},
+    {"x": "x", "y": "x*sqrt(y-1)-sinh(y)"},
+    {"x": "-x", "y": "x*asin(y+2)-y"},
+    {"x": "-x", "y": "x*acos(y-2)-y"},
+    {"x": "-x", "y": "x*acosh(y)-y"},
+    {"x": "-x", "y": "x*atanh(y+2)-y"},
+    {"x": "-x", "y": "x*log(cos(y))-exp(y)+5"},
+    {"x": "-x", "y": "x*log(y-z-1)-y+1", "z": "y-z"},
+]
+EDGES = [  # where they may have a limit
+    {"x": "-x", "y": "x/(cosh(y)-1)-y"},
+    {"x": "x-y", "y": "(x-y)/sinh(y)-y"},
+    {"x": "-x", "y": "x/log(y)-y+1"},
+    {"x": "-x", "y": "x/sqrt(y)-y"},
+    {"x": "-x", "y": "x*tan(y)-y+pi/2"},
+    {"x": "-x", "y": "x*log(exp(y)-5)-exp(y)+5"},
+]
+
+
+@pytest.mark.parametrize("equations", OUTSIDE, ids=str)
+def test_a_point_outside_of_the_domain_is_no_equilibrium(equations: dict[str, str]) -> None:
+    found = System.from_strings(equations).equilibria()
+    assert not found and not found.families and found.complete
+
+
+@pytest.mark.parametrize("equations", EDGES, ids=str)
+def test_a_point_where_a_divisor_vanishes_is_left_open(equations: dict[str, str]) -> None:
+    found = System.from_strings(equations).equilibria()
+    assert not found and not found.families and not found.complete
+    assert all("have a value" in u.reason or "has no value" in u.reason for u in found.undecided)
+    assert texts(analyse(System.from_strings(equations)), "equilibria")
+
+
+def test_a_quotient_of_zeros_is_no_fixed_point() -> None:
+    found = System.from_strings({"y": "x", "x": "(x-y)/tanh(y)"}, kind="map").equilibria()
+    assert not found and not found.complete
+
+
+def test_a_point_at_the_end_of_a_root_is_one() -> None:
+    for rate in ("x*sqrt(y)-y", "x*sqrt(1-y)-y+1", "x*asin(y)-y+1", "x*acosh(y)-y+1", "x*y/(1-exp(-y))-y+1"):
+        found = System.from_strings({"x": "-x", "y": rate}).equilibria()
+        assert [e.evidence for e in found] == ["proof"] and found.complete
+
+
+def test_a_continuum_has_a_value_where_its_condition_holds() -> None:
+    y = sp.Symbol("y", real=True)
+    for function, condition in {"log": {y > 0}, "asin": {y >= -1, y <= 1}, "sin": set()}.items():
+        (family,) = System.from_strings({"x": "x-y", "y": f"(x-y)*{function}(y)"}).equilibria().families
+        assert set(family.condition) == condition
+    nowhere = System.from_strings({"x": "x-y", "y": "(x-y)*log(-1-y^2)"}).equilibria()
+    assert not nowhere.families
+    for rate in ("(x-y)*asin(y+20)", "(x-y)*log(log(y))"):
+        far = System.from_strings({"x": "x-y", "y": rate}).equilibria()
+        assert not far.families and not far.complete
+
+
+def test_a_logarithm_of_the_constant_zero_is_refused_with_a_sentence() -> None:
+    with pytest.raises(EquationError, match="the rate of x has no value anywhere: it takes the logarithm of 0"):
+        System.from_strings({"x": "log(0*x)"}).equilibria()
+    with pytest.raises(EquationError, match="takes the logarithm of 0"):
+        System.from_strings({"x": "log(a*x)"}).equilibria({"a": 0})
+
+
+def test_a_state_whose_range_is_one_number_is_put_in() -> None:
+    one = {"x": (0, 0)}
+    found = System.from_strings({"x": "exp(x)-1", "y": "cos(y)-y"}).equilibria(box=one)
+    (e,) = found
+    assert found.complete and e.multiplicity == 1 and e.point["x"] == 0 and e.point["y"] == pytest.approx(0.7390851332)
+    double = System.from_strings({"x": "cos(x)-1", "y": "cos(y)-y"}).equilibria(box=one)
+    assert double.complete and [e.multiplicity for e in double] == [None]
+    edge = System.from_strings({"x": "x*log(x)", "y": "cos(y)-y"}).equilibria(box=one)
+    assert not edge and not edge.complete
+    corner = System.from_strings({"x": "sinh(x)", "y": "sin(y)"}).equilibria(box={"x": (0, 0), "y": (0, 0)})
+    assert corner.complete and [dict(e.point) for e in corner] == [{"x": 0, "y": 0}]
+    beside = System.from_strings({"x": "exp(x)-1", "y": "cos(y)-y"}).equilibria(box={"x": (1, 1)})
+    assert beside.complete and not beside
+
+
+def test_a_zero_next_to_which_newtons_steps_become_too_small_to_be_written() -> None:
+    system = System.from_strings({"x": "tanh(y)*(y-3)", "y": "(9+x-1/2)*(tan(x)-1/2-y)"})
+    found = system.equilibria(box={"x": (-10, -8), "y": (-1, 1)})
+    assert {"x": sp.Rational(-17, 2), "y": 0} in [dict(e.point) for e in found]
+
+
+def test_a_point_at_which_sympy_has_no_number_is_left_open() -> None:
+    """The arc tangent of the logarithm of zero is a range for SymPy, not a number."""
+    system = System.from_strings({"x": "atan(log10(sin(y)))", "y": "asin(z-pi)", "z": "x"})
+    found = system.equilibria(box={"y": (0, 0), "x": (0, 1), "z": (0, 4)})
+    assert not found and not found.complete and all(u.contains is None for u in found.undecided)

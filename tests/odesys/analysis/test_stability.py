@@ -12,6 +12,7 @@ import sympy as sp
 
 from odesys.analysis.equilibria import equilibria
 from odesys.analysis.stability import (
+    _check_length,
     _clusters,
     _even_powers,
     _zero_eigenvalues,
@@ -573,3 +574,26 @@ def test_evidence_of_a_linear_part_is_that_of_its_numbers() -> None:
     (root,) = equilibria(System.from_equations({X: sp.exp(-X) - X}))
     assert classify(System.from_equations({X: sp.exp(-X) - X}), root).evidence == "certificate"
     assert linearise(System.from_equations({X: sp.exp(-X) - X}), {"x": root.point["x"]}).evidence == "measurement"
+
+
+def test_conditions_with_long_roots_in_symbols_are_refused() -> None:
+    """They would take minutes; with one number less in symbols they are told."""
+    system = System.from_strings("x' = -b*y - x - a*z; y' = a*x + a*z - a*y*x; z' = b*z*x - b*y*y + a*b*x*x")
+    found = equilibria(system)
+    long = [e for e in found if any(value.atoms(sp.Abs) for value in e.point.values())]
+    assert len(long) == 2
+    for point in long:
+        with pytest.raises(EquationError, match="too long; give a a number"):
+            stability_conditions(system, point)
+    root = System.from_strings("x' = x^2 - a")
+    assert [len(stability_conditions(root, e)) for e in equilibria(root)] == [1, 1]
+
+
+def test_only_long_expressions_with_roots_of_symbols_are_too_long() -> None:
+    a, b = sp.symbols("a b", positive=True)
+    terms = [a**k + k * b for k in range(1, 80)]
+    _check_length(sp.Matrix([sp.Add(*(t**2 for t in terms))]))
+    _check_length(sp.Matrix([sp.sqrt(2) * sp.Add(*(t**2 for t in terms)), sp.sqrt(3)]))
+    _check_length(sp.Matrix([sp.sqrt(a), b]))
+    with pytest.raises(EquationError, match="give a a number"):
+        _check_length(sp.Matrix([sp.Add(*(sp.sqrt(t) for t in terms))]))

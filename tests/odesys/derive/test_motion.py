@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from odesys import Data, Words, blocks, gradient_flow, maps, num, squared, sym
+from odesys import heavy_ball as ball
 from odesys.derive.motion import (
     NORMALISED,
     SIGN,
@@ -94,3 +95,41 @@ def test_a_turn_of_entries_needs_listed_axes_orthonormal_words_and_rates() -> No
         check_turn(SIGN, made.naming, made.closure.read, silent)
     with pytest.raises(ModelError, match="normalised descent gives the rate 0 to w"):
         check_turn(NORMALISED, made.naming, made.closure.read, silent)
+
+
+def test_a_velocity_with_the_name_of_a_map_or_of_another_velocity_is_refused() -> None:
+    words = Words("a b c")
+    data = Data(words, [("a b", 1), ("b c", -1)])
+
+    def sum_of(first: str, second: str, of: str = ""):
+        one, two = maps(first, words, words, of=of), maps(second, words, words, of=of)
+        return lambda X: X[0].T @ one @ X[1] + X[0].T @ two @ X[0]
+
+    for names, options, sentence in (
+        (("Z", "dZ"), {}, "the map dZ has the name of the velocity of Z; rename it"),
+        (("Z", "dZ"), {"train": "Z"}, "the map dZ has the name of the velocity of Z; rename it"),
+        (("W_K", "dK", "p"), {}, r"the map dK\.p has the name of the velocity of W_K\.p; rename it"),
+        (("W_K", "K"), {}, "the velocities of W_K and K are both called dK; rename one"),
+    ):
+        for step in (False, True):
+            with pytest.raises(ModelError, match=f"^{sentence}$"):
+                made_of(sum_of(*names), data, step=step, **options)
+    gradient_flow(sum_of("Z", "dZ"), data, squared)
+    assert made_of(sum_of("Z", "dZ"), data, train="dZ").rule.velocities == ("ddZ",)
+
+
+def test_a_parameter_of_the_program_called_as_the_friction_is_refused() -> None:
+    words = Words("a b")
+    w, data = maps("w", 1, words), Data(words, [("a", 1)])
+    for step in (False, True):
+        with pytest.raises(ModelError, match="the parameter gamma of the program is the name of the friction; rename"):
+            made_of(lambda X: w @ X[0] + "gamma", data, step=step)
+        assert "gamma" in made_of(lambda X: w @ X[0] + "gamma", data, friction="beta", step=step).system.parameters
+    angled = Words("a b", [["gamma", 0], [0, 1]])
+    with pytest.raises(ModelError, match="gamma of the program is the name of the friction"):
+        made_of(lambda X: maps("w", 1, angled) @ X[0], Data(angled, [("a", 1)]))
+    assert gradient_flow(lambda X: w @ X[0] + "gamma", data, squared).system.parameters == ("gamma",)
+
+
+def made_of(program, data, **options):
+    return ball(program, data, squared, **options)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
+import sys
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from odesys.papers import kept_parts, kept_runs, registry
+from odesys.papers import kept_parts, kept_runs, registry, sources
 from odesys.papers.kept_parts import KeptParts
 from odesys.papers.workers import Answer
 from odesys.verdicts import measured, proved
@@ -110,16 +113,17 @@ def test_parts_of_a_paper_are_kept_while_its_sources_are_older_than_this_process
     monkeypatch.setattr(kept_parts, "own_folder", lambda what: tmp_path / what)
     monkeypatch.setattr(registry, "source_folder", lambda text: source)
     asked: list[Any] = []
-    monkeypatch.setattr(kept_parts, "source_files", lambda roots: asked.append(roots) or (source / "__init__.py",))
-    monkeypatch.setattr(kept_parts, "source_hash", lambda roots: "a hash")
+    monkeypatch.setattr(kept_runs, "source_files", lambda roots: asked.append(roots) or (source / "__init__.py",))
+    monkeypatch.setattr(kept_runs, "from_elsewhere", lambda roots: {})
+    monkeypatch.setattr(kept_runs, "source_hash", lambda roots: "a hash")
     changed = (source / "__init__.py").stat().st_mtime
     for started, wanted in ((changed + 1, KeptParts(tmp_path / "parts", "a hash")), (changed, KeptParts())):
-        monkeypatch.setattr(kept_parts, "STARTED", started)
+        monkeypatch.setattr(kept_runs, "STARTED", started)
         assert KeptParts.of("toy") == wanted
     engine, numbers, own = asked[0]
     assert (engine.name, numbers.name, own) == ("odesys", "numerics", source) and numbers.parent == engine.parent
     assert (engine / "papers" / "kept_parts.py").is_file() and (numbers / "sweeps").is_dir()
-    monkeypatch.setattr(kept_parts, "STARTED", changed + 1)
+    monkeypatch.setattr(kept_runs, "STARTED", changed + 1)
     monkeypatch.setattr(registry, "source_folder", lambda text: None)
     assert KeptParts.of("toy") == KeptParts()
     monkeypatch.undo()
@@ -189,3 +193,35 @@ def test_a_part_that_can_not_be_kept_is_computed_all_the_same(tmp_path: Path) ->
     (tmp_path / "file").write_text("")
     kept, calls = KeptParts(tmp_path / "file" / "kept", "sources"), list[str]()
     assert [ask(kept, tmp_path / name, calls)["z"] for name in ("one", "two")] == [[1, 2.5]] * 2 and len(calls) == 2
+
+
+def test_parts_of_a_paper_change_with_the_modules_from_elsewhere_it_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, elsewhere = tmp_path / "toy", tmp_path / "elsewhere"
+    for place in (source, elsewhere):
+        place.mkdir()
+    monkeypatch.syspath_prepend(elsewhere)
+    (source / "__init__.py").write_text("")
+    (source / "claims.py").write_text("from shared_part import RATE")
+    monkeypatch.setattr(kept_parts, "own_folder", lambda what: tmp_path / what)
+    monkeypatch.setattr(registry, "source_folder", lambda text: source)
+    monkeypatch.setattr(kept_runs, "STARTED", float("inf"))
+    found = []
+    for text in ("RATE = 1", "RATE = 1", "RATE = 2"):
+        (elsewhere / "shared_part.py").write_text(text)
+        importlib.invalidate_caches()
+        sources.imported.cache_clear()
+        found.append(KeptParts.of("toy").sources)
+    assert found[0] == found[1] != found[2] and all(found)
+
+
+def test_a_part_that_loads_a_module_from_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptParts(tmp_path / "kept", "sources")
+    (tmp_path / "late_part.py").write_text("")
+    late = ModuleType("late_part")
+    late.__file__ = str(tmp_path / "late_part.py")
+    kept.part("run", {}, tmp_path / "out", lambda folder: monkeypatch.setitem(sys.modules, "late_" + "part", late))
+    assert not (tmp_path / "kept").exists()
+    kept.part("run", {}, tmp_path / "out", lambda folder: monkeypatch.setitem(sys.modules, "late_" + "part", late))
+    assert (tmp_path / "kept").exists(), "it was loaded before, and counts"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
@@ -10,13 +11,14 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from odesys import BaseLaboratory, Draw, Mutation, laboratory_part, measure, over_seeds, with_high_probability
-from odesys.papers import kept_runs
+from odesys.papers import kept_runs, sources
 
 calls: list[Any] = []
 
@@ -352,10 +354,67 @@ def test_sources_are_those_of_the_roots_but_for_pages_and_commands(tmp_path: Pat
 def test_a_kept_file_is_where_its_name_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_runs, "own_folder", lambda what: tmp_path / what)
     asked: list[Any] = []
-    monkeypatch.setattr(kept_runs, "source_hash", lambda roots: asked.append(roots) or "a hash")
+    monkeypatch.setattr(kept_runs, "program_hash", lambda roots: asked.append(roots) or "a hash")
     file = kept_runs.kept_file("sizes", tmp_path / "toy", "K = 2")
     assert file == tmp_path / "sizes" / f"{kept_runs._hash('a hash', 'K = 2')}.json"
     engine, numbers, own = asked[0]
     assert (engine.name, numbers.name, own) == ("odesys", "numerics", tmp_path / "toy")
     monkeypatch.setattr(kept_runs, "own_folder", lambda what: None)
     assert kept_runs.kept_file("sizes", tmp_path, "K = 2") is None
+
+
+def test_a_module_from_elsewhere_that_the_paper_imports_counts(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is on the path and outside of the paper's folder; imports inside of functions count as well."""
+    paper, elsewhere = tmp_path / "paper", tmp_path / "elsewhere"
+    for place in (paper, elsewhere):
+        place.mkdir()
+    monkeypatch.syspath_prepend(elsewhere)
+    (paper / "claims.py").write_text("def observable():\n    import shared_rate\n")
+    hashes, files = [], []
+    monkeypatch.setattr(kept_runs, "own_folder", lambda what: tmp_path)
+    for text in ("RATE = 1", "RATE = 1", "RATE = 2"):
+        (elsewhere / "shared_rate.py").write_text(text)
+        forget()
+        hashes.append(kept_runs.program_hash((paper,)))
+        files.append(kept_runs.kept_file("sizes", paper, "toy []"))
+    assert hashes[0] == hashes[1] != hashes[2] and files[0] == files[1] != files[2]
+    assert kept_runs.is_as_loaded((paper,))
+    monkeypatch.setattr(kept_runs, "STARTED", (elsewhere / "shared_rate.py").stat().st_mtime)
+    os.utime(paper / "claims.py", (0, 0))
+    assert not kept_runs.is_as_loaded((paper,))
+    forget()
+
+
+def forget() -> None:
+    """Forget what was read of modules from elsewhere."""
+    importlib.invalidate_caches()
+    sources.imported.cache_clear()
+
+
+def test_values_are_measured_again_where_a_loaded_module_from_elsewhere_is_another(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it was imported; and what loads one while it runs is not kept."""
+    counts = []
+    for text in ("RATE = 1", "RATE = 1", "RATE = 2"):
+        (tmp_path / "loaded_rate.py").write_text(text)
+        made = ModuleType("loaded_rate")
+        made.__file__ = str(tmp_path / "loaded_rate.py")
+        monkeypatch.setitem(sys.modules, "loaded_rate", made)
+        forget()
+        seen(Laboratory())
+        counts.append(len(calls))
+    assert counts == [2, 0, 2]
+    before, lab = len(list(folder.iterdir())), Laboratory()
+    more = ModuleType("more_rate")
+    more.__file__ = made.__file__
+
+    def observable(point: Any) -> float:
+        monkeypatch.setitem(sys.modules, "more_" + "rate", more)
+        return run(lab, point)
+
+    measure("x", [{"x": 3.0}], observable)
+    assert len(list(folder.iterdir())) == before
+    forget()

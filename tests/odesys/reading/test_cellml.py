@@ -218,3 +218,57 @@ def test_chains_of_connections_are_one_variable() -> None:
     ]
     reading = system_from_cellml(model(X + POINT.format("k", ""), RISE, "".join([*parts, last, *joins])))
     assert reading.values == {"v": 6} and reading.system.nodes == (Grammar().read("v"),)
+
+
+def _file(*components: str, more: str = "") -> str:
+    return f'<model xmlns="http://www.cellml.org/cellml/1.0#" name="m">{"".join(components)}{more}</model>'
+
+
+def _component(name: str, variables: dict[str, object], state: str, factors: str, more: str = "") -> str:
+    given = "".join(
+        f'<variable name="{v}" units="dimensionless"' + ("/>" if value is None else f' initial_value="{value}"/>')
+        for v, value in variables.items()
+    )
+    product = "".join(f"<ci>{factor}</ci>" for factor in factors.split())
+    return (
+        f'<component name="{name}">{given}<math xmlns="http://www.w3.org/1998/Math/MathML"><apply><eq/><apply><diff/>'
+        f"<bvar><ci>time</ci></bvar><ci>{state}</ci></apply><apply><times/>{product}</apply></apply>{more}</math>"
+        f"</component>"
+    )
+
+
+def test_no_two_variables_have_one_name() -> None:
+    joined = (
+        '<connection><map_components component_1="A" component_2="B"/>'
+        '<map_variables variable_1="time" variable_2="time"/></connection>'
+    )
+    one = _component("A", {"time": None, "x": 1, "k": 2, "B_k": 50}, "x", "k B_k x")
+    two = _component("B", {"time": None, "y": 1, "k": 3}, "y", "k y")
+    reading = system_from_cellml(_file(one, two, more=joined))
+    assert reading.values == {"A_k": 2, "B_k": 50, "B_k_2": 3}
+    assert reading.notes == ("B.k is called B_k_2, as B_k is taken",)
+    words = _component("A", {"time": None, "x": 1, "lambda": 2, "lambda_": 3}, "x", "lambda lambda_ x")
+    assert system_from_cellml(_file(words)).values == {"A_lambda": 2, "A_lambda_": 3}
+
+
+def test_a_variable_called_t_that_is_not_time_keeps_its_value() -> None:
+    reading = system_from_cellml(_file(_component("A", {"time": None, "x": 1, "t": 2}, "x", "t time x")))
+    assert reading.values == {"A_t": 2} and str(reading.system.nodes[0]) == "Node(A_t*t*x)"
+    assert system_from_cellml(_file(_component("A", {"time": None, "t": 1}, "t", "t"))).start == {"A_t": 1}
+
+
+def test_what_is_given_twice_in_a_file_is_refused() -> None:
+    k = {"time": None, "x": 1, "k": 2}
+    joined = (
+        '<connection><map_components component_1="A" component_2="B"/>'
+        '<map_variables variable_1="k" variable_2="k"/></connection>'
+    )
+    other = '<component name="{}"><variable name="k" units="dimensionless" initial_value="3"/></component>'
+    own = "<apply><eq/><ci>time</ci><cn>3</cn></apply>"
+    for text, said in (
+        (_file(_component("A", k, "x", "k x"), other.format("A")), "the variable A.k is there twice"),
+        (_file(_component("A", k, "x", "k x"), other.format("B"), more=joined), "k has two initial values, 2 and 3"),
+        (_file(_component("A", k, "x", "k time", own)), "time is time and has an equation of its own"),
+    ):
+        with pytest.raises(EquationError, match=said):
+            system_from_cellml(text)

@@ -315,3 +315,7 @@ def test_calls_may_stand_for_so_many_letters_and_no_more(monkeypatch: pytest.Mon
 def test_brackets_without_end_are_refused_in_a_sentence() -> None:
     with pytest.raises(EquationError, match="has too many brackets in each other; name parts of it"):
         Grammar().read("(" * 5000 + "x" + ")" * 5000)
+
+
+def test_raised_digits_next_to_each_other_are_one_number() -> None:
+    assert Grammar().read("x²³ + x²") is Grammar().read("x^23 + x^2")

@@ -122,3 +122,20 @@ def test_values_are_put_in_for_parameters() -> None:
     system = System.from_strings({"x": "-k*x"})
     assert Reading(system).with_values is system
     assert Reading(system, {"k": Fraction(2)}).with_values.nodes == (-2 * sym("x"),)
+
+
+def test_names_of_a_file_stay_apart_and_nothing_is_dropped_in_silence() -> None:
+    for text in (
+        '{"equations": {"x": "lambda*x - lambda_*x"}}',
+        '{"equations": {"x": "-k*x"}, "parameters": {"k": 1, "lambda": 2, "lambda_": 3}}',
+        '{"equations": {"lambda": "-x", "x": "1"}, "start": {"lambda": 1, "lambda_": 2}}',
+    ):
+        with pytest.raises(EquationError, match="the names lambda and lambda_ would both be lambda_"):
+            system_from_text(text)
+    odd = system_from_text('{"equations": {"x": "-k*x"}, "parameter": {"k": 2}, "start": {"z": 1}, "source": "a book"}')
+    assert odd.notes == (
+        "the start of z is not used: it has no equation",
+        "left out, it is no part of a system: parameter",
+    )
+    greek = system_from_text('{"equations": {"λ": "-λ*pi"}, "parameters": {"pi": 2}, "start": {"λ": 1}}')
+    assert greek.start == {"lambda_": 1} and greek.with_values.nodes == (-2 * sym("lambda_"),)

@@ -348,10 +348,94 @@ def test_parameters_of_one_reaction_hide_those_of_the_model() -> None:
 def test_a_compartment_without_a_size_is_a_parameter_that_is_one() -> None:
     reading = system_from_sbml(FILE.format(**{**PARTS, "size": ""}))
     assert reading.system.nodes == (Grammar().read("-k*A/C"),) and reading.values == {"C": 1, "k": 2}
-    assert reading.start == {"A": 3} and reading.notes == ()
+    assert reading.start == {"A": 3} and reading.notes == ("no size in the file, taken as 1: C",)
 
 
 def test_events_are_named() -> None:
     for name, said in (("jump: ", "the event jump is a jump"), ("", "the event _E0 is a jump")):
         with pytest.raises(EquationError, match=f"{said} of the state, which is no part of a System"):
             system_from_antimony(f"x' = -x; x = 1; {name}at x > 3: x = 1")
+
+
+SIZED = '<listOfInitialAssignments><initialAssignment symbol="C">{}</initialAssignment></listOfInitialAssignments>'
+
+
+@pytest.mark.parametrize("size", ['size="1"', 'size="3"', ""])
+@pytest.mark.parametrize(
+    ("start", "amounts", "value"),
+    [
+        ('initialAmount="4"', False, 2),
+        ('initialAmount="4"', True, 4),
+        ('initialConcentration="4"', False, 4),
+        ('initialConcentration="4"', True, 8),
+    ],
+)
+def test_an_assigned_size_of_a_compartment_is_its_size(size: str, start: str, amounts: bool, value: int) -> None:
+    text = FILE.format(**{**PARTS, "size": size, "start": start, "given": SIZED.format(MATH.format("<ci>k</ci>"))})
+    text = text.replace('hasOnlySubstanceUnits="false"', f'hasOnlySubstanceUnits="{str(amounts).lower()}"')
+    reading = system_from_sbml(text)
+    law = "-k*A" if amounts else "-k*A/C"
+    assert reading.system.nodes == (Grammar().read(law),) and reading.start == {"A": value} and reading.notes == ()
+    assert amounts or reading.values == {"C": 2, "k": 2}
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("<apply><times/><ci>k</ci><ci>A</ci></apply>", "the size of C has an initial assignment that is no number"),
+        ("<cn>0</cn>", "divides by zero"),
+    ],
+)
+def test_an_assigned_size_that_is_no_number_is_refused(formula: str, said: str) -> None:
+    with pytest.raises(EquationError, match=said):
+        system_from_sbml(FILE.format(**{**PARTS, "given": SIZED.format(MATH.format(formula))}))
+
+
+def test_a_parameter_of_a_reaction_never_takes_the_name_of_another() -> None:
+    own = '<listOfLocalParameters><localParameter id="k" value="7"/></listOfLocalParameters></kineticLaw>'
+    text = FILE.format(**PARTS).replace('"k"', '"r_k"').replace("</kineticLaw>", own)
+    more = text.replace("<ci>A</ci>", "<ci>A</ci><ci>r_k</ci>")
+    reading = system_from_sbml(more)
+    assert reading.values == {"C": 2, "r_k": 2, "r_k_2": 7} and any("k of r is r_k_2" in n for n in reading.notes)
+    assert reading.system.nodes == (Grammar().read("-r_k*r_k_2*A/C"),)
+
+
+def test_t_is_time_and_what_is_called_so_has_another_name() -> None:
+    reading = system_from_antimony("x' = -t*x + time; t = 3; x = 1")
+    assert reading.system.nodes == (Grammar().read("-t_2*x + t"),) and reading.values == {"t_2": 3}
+    assert any("t is t_2" in note for note in reading.notes)
+    assert system_from_antimony("species t; t = 3; r: t -> ; k*t; k = 2").start == {"t_2": 3}
+
+
+def test_names_of_species_stay_apart() -> None:
+    reading = system_from_antimony("species lambda, lambda_; lambda = 1; lambda_ = 2; r: lambda -> ; k*lambda_; k = 2")
+    assert reading.system.equations == {"lambda__2": Grammar().read("-k*lambda_")}
+    assert reading.start == {"lambda__2": 1} and reading.values == {"lambda_": 2, "k": 2}
+
+
+def test_what_is_there_twice_or_is_not_read_is_refused() -> None:
+    package = 'xmlns:comp="http://www.sbml.org/sbml/level3/version1/comp/version1" comp:required="true" level="3"'
+    for text, said in (
+        (moving(GROWING + GROWING), "x has two rules"),
+        (moving(GROWING + rule("assignment", "x", "<ci>y</ci>")), "x has two rules"),
+        (moving(GROWING).replace('level="3"', package), "needs the package comp of SBML"),
+    ):
+        with pytest.raises(EquationError, match=said):
+            system_from_sbml(text)
+    with pytest.raises(EquationError, match="the stoichiometry of A has an initial assignment"):
+        system_from_antimony("species A, B; A = 1; B = 2; n = 2*k; r: n A -> B; k*A; k = 2")
+
+
+def test_a_stoichiometry_of_level_1_may_be_a_fraction() -> None:
+    half = """<sbml xmlns="http://www.sbml.org/sbml/level1" level="1" version="2"><model name="m"><listOfCompartments>
+    <compartment name="C" volume="1"/></listOfCompartments><listOfSpecies><species name="A" compartment="C"
+    initialAmount="1"/></listOfSpecies><listOfReactions><reaction name="r" reversible="false"><listOfReactants>
+    <speciesReference species="A" stoichiometry="1" denominator="2"/></listOfReactants><kineticLaw formula="A*2"/>
+    </reaction></listOfReactions></model></sbml>"""
+    assert system_from_sbml(half).system.nodes == (Grammar().read("-A"),)
+
+
+def test_rules_in_each_other_without_end_are_refused() -> None:
+    chain = "".join(f"y{k} := y{k + 1} + 1; " for k in range(300))
+    with pytest.raises(EquationError, match="use each other more deeply than they can be read"):
+        system_from_antimony(f"x' = -y0*x; x = 1; {chain} y300 = 2")

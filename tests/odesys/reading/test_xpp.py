@@ -191,3 +191,45 @@ def test_runs_from_zero_of_equations_with_time_need_no_word() -> None:
         "the equations depend on t: for a start at t0 write t + (3) in place of t",
     )
     assert system_from_ode("x' = t\n@ total=0").notes == ("@ total=0 is not used: the length of a run is positive",)
+
+
+@pytest.mark.parametrize("name", ["d", "p", "i", "a", "set", "only", "init", "done"])
+def test_a_word_of_the_program_may_be_a_name(name: str) -> None:
+    reading = system_from_ode(f"x'=-x\n{name} = 3\ny'=x-{name}*y")
+    assert reading.system.equations == {"x": -sym("x"), "y": sym("x") - 3 * sym("y")} and reading.notes == ()
+
+
+def test_a_number_is_read_to_its_end() -> None:
+    reading = system_from_ode("x'=a+b+c\npar a = 2 * 3, b=1 + 1 c = 4,\ninit x = 1 / 2\n@ total=40 * 2")
+    assert reading.values == {"a": 6, "b": 2, "c": 4} and reading.start == {"x": Fraction(1, 2)}
+    assert reading.t_end == 80
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x'=lambda*x-lambda_*x\npar lambda=1\npar lambda_=2", "the names lambda and lambda_ would both be lambda_"),
+        ("f(lambda_)=lambda_*lambda\nx'=f(x)\npar lambda=1", "the names lambda_ and lambda would both be"),
+        ("x'=t*x\npar t=2", "t is time"),
+        ("x'=t*x\nt=2", "t is time"),
+        ("x'=pi*x\npar pi=2", "pi is a number"),
+        ("x'=-x\nx=3", "x has two meanings"),
+        ("x'=a*x\npar a=2\na = 3", "a has two meanings"),
+        ("x'=a*x\npar a=2\npar a=3", "a is given twice, and differently in 'par a=3'"),
+        ("x'=-x\ninit x=2\nx(0)=3", "x is given twice"),
+        ("x'=a\na=t\naux q=3\naux q=4", "q is given twice"),
+        ("x'=a\na=1\na=2", "a is given twice"),
+        ("f(x)=x\nf(x)=2*x\nx'=f(x)", "f is given twice"),
+        ("#include f.ode\nx'=-x", "takes in another file"),
+        ("%[1..3]\nx'=-x", "arrays of equations"),
+        ("x'=-x\npar a 3, b=2", "gives no name a number"),
+        ("x'=x^2^3", "a power is raised again"),
+    ],
+)
+def test_what_has_two_meanings_is_refused(text: str, said: str) -> None:
+    with pytest.raises(EquationError, match=said):
+        system_from_ode(text)
+
+
+def test_a_start_without_an_equation_is_said() -> None:
+    assert system_from_ode("x'=-x\ninit z=2").notes == ("the start of z is not used: it has no equation",)

@@ -348,9 +348,10 @@ def test_a_report_says_how_it_was_made(toy_content: MakeContent, monkeypatch: py
     assert "seeds of the networks" not in rows and rows["system"] == f"{platform.system()} {platform.machine()}"
     content.comparison, content.folder = {"seeds": [3, 5]}, Path("/")
     assert provenance(content)["seeds of the networks"] == "3, 5" and "data" not in provenance(content)
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
     before = datetime.now(UTC).replace(second=0, microsecond=0)
-    assert before <= datetime.strptime(provenance(content)["date"], "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
+    for text in ("soon", "²", "٣", "-5", "9" * 20, "9" * 5000):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", text)
+        assert before <= datetime.strptime(provenance(content)["date"], "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
 
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -253,3 +254,17 @@ def test_the_command_shows_counts_problems_and_surprises(tmp_path: Path, capsys:
     assert "the part run could not be computed: it is stiff" in said
     assert f"{first.claim.id} undecided, the book expects {first.claim.expect}" in said
     assert content.paper.reference.split()[0] in said and "not run" in said
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of POSIX")
+def test_a_pipe_in_the_place_of_a_summary_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "evil").mkdir()
+    os.mkfifo(tmp_path / "evil" / "report.json")
+    assert write.read_summary(tmp_path / "evil" / "report.json") is None
+    assert "No papers" in write._write_index(tmp_path, "html").read_text()
+
+
+@pytest.mark.parametrize("name", ["reported/report.json", "reported/verify.json", "reported.html", "index.html"])
+def test_json_does_not_replace_a_part_of_the_report(folder: Path, tmp_path: Path, name: str) -> None:
+    result = odesys("report", folder / "reported", "--out", tmp_path / "o", "--json", tmp_path / "o" / name)
+    assert result.exit_code == 2 and "--json" in result.stderr and not (tmp_path / "o").exists()
