@@ -342,11 +342,8 @@ def _symmetries(system: System, counts: dict[str, int], seed: int) -> Iterator[F
         powers = ", ".join(f"{name} -> k^({a}) {name}" for name, a in weights.items())
         yield Finding("symmetries", f"Solutions may be scaled, for every k > 0: {powers}", "proof")
     units = scalings(system, parameters=True)
-    free = (
-        sp.Matrix([[unit.get(p, 0) for p in system.parameters] for unit in units]).rank()
-        if units and system.parameters
-        else 0
-    )
+    rows = [[unit.get(p, 0) for p in system.parameters] for unit in units]
+    free = sp.Matrix(rows).rank() if rows and system.parameters else 0
     if free:
         rest = len(system.parameters) - free
         left = f"at most {_count(rest, 'parameter', 'parameters')}" if rest else "none"

@@ -48,9 +48,8 @@ def invariant_set_lines(system: System, values: Mapping[str, Any]) -> Iterator[F
         if not _is_smooth_in(system, name):  # x' = x log(x) has no value at zero
             open_states.append(name)
             continue
-        if not _planes_with_values([node], values)(
-            name
-        ):  # x/(sigmoid(x) - 1/2) has none at zero, though it has a limit
+        # x/(sigmoid(x) - 1/2) has no value at zero, though it has a limit
+        if not _planes_with_values([node], values)(name):
             open_states.append(name)
             continue
         if there is graph.ZERO and flow_has_value(name):

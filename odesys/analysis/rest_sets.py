@@ -27,7 +27,7 @@ class Equilibrium:
     evidence : ``proof`` for an exact point, ``certificate`` for one enclosed with the proof that it is there and
         alone, ``measurement`` where the equations contain floats.
     enclosure : rational ends of an interval for each state that holds the point; empty in symbols.
-    multiplicity : of the zero; None where only known to be above one, or in symbols.
+    multiplicity : of the zero; None where only known to be above one, in symbols, or where the field has a kink.
     condition : what parameters must satisfy, for a point in symbols.
     slides : True where the field jumps at the point, and rests by a mixture of both sides (Filippov).
     """
